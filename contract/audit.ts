@@ -62,6 +62,8 @@ export const auditActions = [
   "note.created",
   "note.changed",
   "note.deleted",
+  "pulse.said",
+  "pulse.taken_back",
   "alert_rule.created",
   "alert_rule.changed",
   "alert_rule.deleted",

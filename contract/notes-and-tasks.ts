@@ -24,7 +24,7 @@ export type ContactKind = (typeof contactKinds)[number];
 
 /** Kinds of entries of a timeline: an event of the application or of a source, an alert, or the work of a
  * team member. */
-export const timelineKinds = ["event", "alert", "task_done", "task", "note"] as const;
+export const timelineKinds = ["event", "alert", "task_done", "task", "note", "pulse"] as const;
 export type TimelineKind = (typeof timelineKinds)[number];
 
 /** The trait of a user and the attribute of an account that name its owner, a team member. */

@@ -5,6 +5,7 @@ import * as payers from "../billing/payers.ts";
 import * as revenue from "../billing/revenue.ts";
 import { CallListAnswer, CallListParameters } from "../call-list-schemas.ts";
 import { digestFigures } from "../digest/routes.ts";
+import { pulseFigureRoutes } from "../pulse/routes.ts";
 import { segmentFigures } from "../segments/routes.ts";
 import * as settings from "../settings.ts";
 import * as sources from "../sources.ts";
@@ -26,6 +27,7 @@ export const analysisRoutes = {
   ...segmentFigures,
   ...alertFigures,
   ...digestFigures,
+  ...pulseFigureRoutes,
   "GET /api/results": figure({
     summary:
       "Customers that were worked on in a period: what was done, by whom, what was at stake, how they stand now",

@@ -20,7 +20,7 @@ export const HealthTrait = closedObject(
       minLength: 1,
       maxLength: characters,
       description:
-        "The name of a trait whose values are numbers. For an account: its attribute with this name, or else the trait of its owner.",
+        "The name of a trait whose values are numbers. For an account: its attribute with this name, or else the trait of its owner. Two names stand for figures of accounts: `$seatsUsed`, seats used in per cent, and `$pulse`, from 1 to 5. Users have neither.",
       "x-send": `the name of a trait, of 1 to ${characters} characters`,
     }),
     zeroAt: value("The value that means 0. Values beyond it mean 0, too."),

@@ -6,6 +6,7 @@ import * as destinations from "../destinations/schemas.ts";
 import { digestRoutes } from "../digest/routes.ts";
 import * as live from "../live.ts";
 import * as members from "../members.ts";
+import { pulseRoutes } from "../pulse/routes.ts";
 import { segmentRoutes } from "../segments/routes.ts";
 import * as sourceSettings from "../source-settings.ts";
 import { workRoutes } from "./notes-and-tasks.ts";
@@ -149,6 +150,7 @@ export const intakeRoutes = {
   ...digestRoutes,
   ...ruleRoutes,
   ...workRoutes,
+  ...pulseRoutes,
   ...segmentRoutes,
   ...viewRoutes,
   ...outageRoutes,

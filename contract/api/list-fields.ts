@@ -34,9 +34,9 @@ export const ownerFilter = Type.Optional(
 export const beforeParameter = Type.Optional(
   Type.String({
     pattern:
-      "^-?[0-9]{1,14}\\.([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(alert|task_done|task|note)-[0-9]{1,15})$",
+      "^-?[0-9]{1,14}\\.([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(alert|task_done|task|note|pulse)-[0-9]{1,15})$",
     description:
-      "`next` of the previous page: a time in Unix milliseconds, and the id of an event or the kind and number of an alert, a note or a task.",
+      "`next` of the previous page: a time in Unix milliseconds, and the id of an event or the kind and number of an alert, a note, a task or a pulse.",
     "x-send": "the `next` of the previous page",
   }),
 );

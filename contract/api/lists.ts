@@ -100,6 +100,21 @@ const accountFields = {
   activeMembers: Field.count(
     "Users with an engagement event in the account in the 28 days before the day of the scores (without scores: before today). Some may belong to another account now.",
   ),
+  seats: nullable(
+    Field.count(
+      "Seats bought, as of the scores: the attribute `seats`, or else the quantities of its subscriptions, of which 1 means a flat price. Null if unknown.",
+    ),
+  ),
+  seatsUsed: nullable(
+    Field.number(
+      "Seats used: account members active in the 28 days before the scores ÷ `seats`. May exceed 1. Null if `seats` is unknown.",
+    ),
+  ),
+  pulse: nullable(
+    Field.integer(
+      "The pulse as of the scores, 1 to 5: the newest judgement of a team member, of the last 90 days and of the present owner. Null if there is none.",
+    ),
+  ),
   firstSeenDay: nullable(Field.day("The day of its members' first engagement event.")),
   lastSeenDay: nullable(Field.day("The day of its members' last engagement event.")),
   traits: Type.Record(Type.String(), Type.Unknown(), { description: "Attributes of the account." }),
@@ -120,6 +135,9 @@ export const AccountListParameters = closedObject({
       "owner",
       "members",
       "activeMembers",
+      "seats",
+      "seatsUsed",
+      "pulse",
       "createdAt",
       "trait",
     ],
@@ -188,7 +206,7 @@ const timelineFields = {
   ...eventFields,
   kind: Field.oneOf(
     timelineKinds,
-    "An event, an alert, a note, a task that was added, or a task that was done. Alerts, notes and tasks have their kind as `event`, a number as `id` and their fields as `properties`. The parameter `event` leaves them out.",
+    "An event, an alert, a note, a task that was added, a task that was done, or a pulse that counts or was replaced. All but events have their kind as `event`, a number as `id` and their fields as `properties`. The parameter `event` leaves them out.",
   ),
 };
 
@@ -215,7 +233,7 @@ export const LatestEventAnswer = Type.Object({
 
 export const AccountTimelineAnswer = Type.Object({
   events: listOf(
-    "Events of users who belonged to the account when they were received, and the account's own notes and tasks. The newest first.",
+    "Events of users who belonged to the account when they were received, and the account's own notes, tasks and pulses. The newest first.",
     {
       ...timelineFields,
       userId: Field.textOrNull("User of the event; null for a note or a task of the account."),

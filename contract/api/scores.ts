@@ -111,7 +111,7 @@ export const ScoreAnswer = Type.Object({
         "Step by step from referenceRisk to probability, in this order. Every sum on the way is between 0 and 100.",
         {
           group: Field.text(
-            "What the reason is about, each group at most once: `use`, `mix` (single events), `billing`, `traits`, `tenure` or `other`. An effect against expectation, such as a fall in use that lowers the risk, is counted in `other`.",
+            "What the reason is about, each group at most once: `use`, `mix` (single events), `billing`, `traits`, `seats` (seats used), `pulse`, `tenure` or `other`. An effect against expectation, such as a fall in use that lowers the risk, is counted in `other`.",
           ),
           points: Field.number("Percentage points; they add up to 100 · (probability − referenceRisk)."),
           text: Type.String(),

@@ -7,6 +7,7 @@ import { ownerFilter } from "../api/list-fields.ts";
 import { closedObject, Field, Parameter } from "../api/schema.ts";
 import { HealthBand, RiskBand, State, Verdict } from "../api/score-parts.ts";
 import { billingFilters } from "../billing/payers.ts";
+import { pulseLimits } from "../pulse/pulse.ts";
 import { comparedDays, segmentLimits } from "./segments.ts";
 
 const flag = (description: string) => Type.Optional(Field.boolean(description));
@@ -191,21 +192,40 @@ export const userFilters = {
   segments: segmentConditions("A user is in a segment of accounts if the user's account is in the segment."),
 };
 
+const percentOfSeats = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000, description }));
+const pulseValue = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: pulseLimits.lowest, maximum: pulseLimits.highest, description }));
+
+/** Conditions that only accounts have: seats and pulse in the newest scores. */
+const seatsFilters = {
+  seatsUsedFrom: percentOfSeats(
+    "Seats used of at least this many per cent: account members active in 28 days ÷ seats bought. Accounts whose seats are unknown do not match.",
+  ),
+  seatsUsedTo: percentOfSeats(
+    "Seats used of at most this many per cent. Accounts whose seats are unknown do not match.",
+  ),
+  pulseFrom: pulseValue("A pulse of at least this. Accounts without a pulse that counts do not match."),
+  pulseTo: pulseValue("A pulse of at most this. Accounts without a pulse that counts do not match."),
+};
+
 /** Conditions on accounts. */
 export const accountFilters = {
   traits: traitConditions("accounts", "attribute"),
   ...scoreFilters,
   ...billingFilters,
+  ...seatsFilters,
   owner: ownerFilter,
   events: eventConditions("an event was done in the account"),
   segments: segmentConditions("Only segments of accounts."),
 };
 
-/** The filter of a segment. That of a segment of accounts has conditions of `accountFilters` only. */
-export const FilterSchema = closedObject(userFilters, {
-  minProperties: 1,
-  "x-send": "an object with at least one condition",
-});
+/** The filter of a segment: that of a segment of users has conditions of `userFilters` only, and that of a
+ * segment of accounts of `accountFilters`. */
+export const FilterSchema = closedObject(
+  { ...userFilters, ...seatsFilters },
+  { minProperties: 1, "x-send": "an object with at least one condition" },
+);
 
 /** Conditions on users or accounts, all of which have to be true. */
 export type Filter = Static<typeof FilterSchema>;

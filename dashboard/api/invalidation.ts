@@ -48,6 +48,15 @@ const changesOfNotes = {
   "PATCH /api/notes/:id": readsOfNotes,
   "DELETE /api/notes/:id": readsOfNotes,
 } as const;
+const readsOfPulses = [
+  "/api/accounts/:accountId/pulses",
+  "/api/accounts/:accountId/timeline",
+  "/api/audit-log",
+] as const;
+const changesOfPulses = {
+  "POST /api/accounts/:accountId/pulses": readsOfPulses,
+  "DELETE /api/pulses/:id": readsOfPulses,
+} as const;
 const readsOfTasks = [
   "/api/users/:userId/tasks",
   "/api/accounts/:accountId/tasks",
@@ -90,6 +99,7 @@ const concerned: Partial<Record<keyof Changes, readonly (keyof Reads)[]>> = {
   ...changesOfAlerts,
   ...changesOfDestinations,
   ...changesOfNotes,
+  ...changesOfPulses,
   ...changesOfTasks,
   "POST /api/webhooks": ["/api/webhooks", "/api/sources", "/api/audit-log"],
   "PATCH /api/webhooks/:id": ["/api/webhooks", "/api/sources", "/api/audit-log"],

@@ -1,5 +1,6 @@
 /** Names of settings on the pages. */
 import type { ChurnTarget } from "../../contract/api/churn-targets.ts";
+import { type HealthFigure, healthFigureOf } from "../../contract/health-figures.ts";
 import { numbers } from "./format.ts";
 
 const names: Readonly<Record<string, string>> = {
@@ -20,12 +21,24 @@ const names: Readonly<Record<string, string>> = {
   keepEventsDays: "Days that raw events are kept",
 };
 
+/** The name of an own part of health: a trait, or a figure of accounts. */
+export function healthTraitName(trait: string): string {
+  const figure = healthFigureOf(trait);
+  return figure === undefined ? trait : healthFigureNames[figure];
+}
+
+/** Seats used are in per cent. */
+const healthFigureNames: Readonly<Record<HealthFigure, string>> = {
+  $seatsUsed: "Seats used",
+  $pulse: "Pulse",
+};
+
 /** The name of one of the API's settings, or of a single weight, e.g. eventWeights.logged_in. */
 export function settingName(setting: string): string {
   const [group, name] = setting.split(/\.(.*)/s);
   if (group === "eventWeights") return `Weight of ${name}`;
   if (group === "currencyRates") return `Rate of ${name}`;
-  if (group === "healthTraits") return `${name} in health`;
+  if (group === "healthTraits") return `${healthTraitName(name ?? "")} in health`;
   return group === "healthWeights" ? `Weight of ${name} in health` : (names[setting] ?? setting);
 }
 

@@ -12,6 +12,7 @@ import { OrganizationReader } from "../features/destinations/organization-now.ts
 import { readDigest } from "../features/digest/digest-reader.ts";
 import { Digester } from "../features/digest/digester.ts";
 import { Poller } from "../features/poller.ts";
+import { pulseCopier } from "../features/pulse/copy.ts";
 import { segmentsForKeeper, segmentsForRules } from "../features/segments/for-alerts.ts";
 import { SegmentKeeper } from "../features/segments/segment-keeper.ts";
 import type { SharedLedger } from "../ledger/ledger.ts";
@@ -81,7 +82,8 @@ export class BackgroundJobs {
     this.sources = new SourceWatch(ledger, nowMs);
     const { sources } = this;
     const readEntered = enteredReader(analysis.warehouse, ledger);
-    this.scoring = new Scoring({ host: analysis, ledger, sources, readEntered, log, nowMs });
+    const copyPulses = pulseCopier(analysis.warehouse, ledger);
+    this.scoring = new Scoring({ host: analysis, ledger, sources, readEntered, copyPulses, log, nowMs });
     this.scheduler = new Scheduler({ scoring: this.scoring, host: analysis, ledger, log, time });
     const { warehouse } = analysis;
     const parts = { ledger, warehouse, sources, address, nowMs, log };

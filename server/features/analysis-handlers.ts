@@ -22,6 +22,7 @@ import { ruleFiguresHandlers } from "./alerts/rule-figure-handlers.ts";
 import { rulePreviewHandlers } from "./alerts/rule-preview.ts";
 import { digestHandlers } from "./digest/handlers.ts";
 import { timelinesHandlers } from "./notes-and-tasks/timelines.ts";
+import { pulseFigureHandlers } from "./pulse/figures.ts";
 import { resultsHandlers } from "./results/handlers.ts";
 import { segmentFigureHandlers } from "./segments/figures.ts";
 import { segmentHistoryHandlers } from "./segments/history.ts";
@@ -39,6 +40,7 @@ export const analysisHandlers: AnalysisHandlers = {
   ...operationHandlers,
   ...overviewHandlers,
   ...payersHandlers,
+  ...pulseFigureHandlers,
   ...resultsHandlers,
   ...retentionHandlers,
   ...revenueHandlers,

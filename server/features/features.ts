@@ -3,6 +3,7 @@ import type { Feature } from "../ledger/feature.ts";
 import { sending } from "../sending/feature.ts";
 import { alerts } from "./alerts/feature.ts";
 import { notesAndTasks } from "./notes-and-tasks/feature.ts";
+import { pulse } from "./pulse/feature.ts";
 import { savedViews } from "./saved-views/feature.ts";
 import { segments } from "./segments/feature.ts";
 import { sourceSettings } from "./source-settings/feature.ts";
@@ -14,4 +15,5 @@ export const features: readonly Feature[] = [
   segments,
   sending,
   alerts,
+  pulse,
 ];

@@ -8,6 +8,7 @@ import { liveHandlers } from "./live-view.ts";
 import { contactHandlers } from "./notes-and-tasks/contacts.ts";
 import { noteHandlers, ownerHandlers, taskHandlers } from "./notes-and-tasks/handlers.ts";
 import { outageHandlers } from "./outages.ts";
+import { pulseHandlers } from "./pulse/handlers.ts";
 import { viewHandlers } from "./saved-views/handlers.ts";
 import { segmentHandlers } from "./segments/handlers.ts";
 import { sourceSettingsHandlers } from "./source-settings/handlers.ts";
@@ -24,6 +25,7 @@ export const intakeHandlers: IntakeHandlers = {
   ...outageHandlers,
   ...ownDigestHandlers,
   ...ownerHandlers,
+  ...pulseHandlers,
   ...segmentHandlers,
   ...sessionHandlers,
   ...sourceSettingsHandlers,

@@ -39,7 +39,7 @@ export function listedUser(row: UserListRow) {
 
 /** An account of a list, without scores. */
 export function listedAccount(row: AccountListRow) {
-  const { accountId, name, avatar, members, activeMembers } = row;
+  const { accountId, name, avatar, members, activeMembers, seats, seatsUsed, pulse } = row;
   return {
     accountId,
     name,
@@ -47,6 +47,9 @@ export function listedAccount(row: AccountListRow) {
     createdAt: instant(row.createdAtMs),
     members,
     activeMembers,
+    seats,
+    seatsUsed,
+    pulse,
     firstSeenDay: dayOrNull(row.firstDay),
     lastSeenDay: dayOrNull(row.lastDay),
     traits: objectIn(row.traits),

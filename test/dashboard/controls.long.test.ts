@@ -79,7 +79,7 @@ const reading: Readonly<Record<string, readonly string[]>> = {
     "Set up Stripe, Set up The write API, Set up Webhooks, Show with projection, Trait, User, Users",
     "Segment, opened, subscription_canceled, History of Healthy, Show all figures, Show less",
     "What is meant: Active users, What is meant: User lifecycle, What is meant: Health of users, What is meant: Health of accounts",
-    "Remove the filter Health: Healthy",
+    "Remove the filter Health: Healthy, No pulse …, Seats and pulse",
   ].flatMap((names) => names.split(", ")),
   combobox: [
     "A cohort begins with, Assignee, Came back by, Churn risk, Churned within, Compare with, Counts as retained, Days",

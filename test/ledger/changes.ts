@@ -148,6 +148,13 @@ const sourceSettings: Kinds["sourceSettings"] = {
 
 const notes: Kinds["notes"] = { ofEntity: read, all: read, ...changesOf(rowStores.notes) };
 
+const pulses: Kinds["pulses"] = {
+  ofAccount: read,
+  all: read,
+  counts: read,
+  ...changesOf(rowStores.pulses),
+};
+
 const tasks: Kinds["tasks"] = {
   list: read,
   entities: read,
@@ -202,6 +209,7 @@ const kinds: Kinds = {
   sourceSettings,
   destinations,
   notes,
+  pulses,
   tasks,
   alertRules,
   alerts,

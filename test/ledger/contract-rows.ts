@@ -2,16 +2,27 @@
 import { describe, expect, test } from "bun:test";
 import { Refusal } from "../../contract/refusal.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
-import { otherUserId, type RowStore, rowStores, userId } from "./rows-of-stores.ts";
-import { user, writePeople } from "./writes.ts";
+import {
+  accountId,
+  otherAccountId,
+  otherUserId,
+  type RowStore,
+  rowStores,
+  userId,
+} from "./rows-of-stores.ts";
+import { account, user, writePeople } from "./writes.ts";
 
-/** Two organizations with a user each. */
+/** Two organizations with two users and two accounts each. */
 async function ground(subject: LedgerUnderTest) {
   const [{ id }, { id: other }] = [await subject.organization(), await subject.organization("other")];
   for (const [at, one] of [userId, otherUserId].entries()) {
     const number = at + 1;
     const users = [id, other].map((organization) => user(organization, one, { number, email: null }));
     await writePeople(subject.ledger, { users });
+  }
+  for (const [at, one] of [accountId, otherAccountId].entries()) {
+    const accounts = [id, other].map((organization) => account(organization, one, { number: at + 1 }));
+    await writePeople(subject.ledger, { accounts });
   }
   return { id, other };
 }

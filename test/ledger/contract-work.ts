@@ -57,6 +57,7 @@ export function workContract(subject: LedgerUnderTest): void {
     assignees(subject);
     alerts(subject);
     timelines(subject);
+    pulses(subject);
     erased(subject);
   });
   describe("the owner", () => owners(subject));
@@ -305,6 +306,50 @@ function timelines(subject: LedgerUnderTest): void {
     const behindEvents = { atMs: nowMs, kind: "event", id: 0 } as const;
     const older = await ledger.workTimeline.entries(id, ada, { limit: 99, before: behindEvents, today });
     expect(older.map(({ atMs }) => atMs)).toEqual(Array.from({ length: older.length }, () => nowMs));
+  });
+}
+
+function pulses(subject: LedgerUnderTest): void {
+  test("a pulse is an entry of its account's timeline until it is taken back, and an erasure deletes it", async () => {
+    const { id, ledger, nowMs } = await ground(subject);
+    const say = (value: number, atMs: number) =>
+      ledger.pulses.add(id, "engines", { value, text: `says ${value}` }, commandLine, atMs);
+    expect(
+      await ledger.pulses.add(id, "nobody", { value: 1, text: "text" }, commandLine, nowMs),
+    ).toBeUndefined();
+    const first = await say(2, nowMs);
+    await ledger.notes.add(id, engines, "note", commandLine, nowMs + 1);
+    await say(5, nowMs + 2);
+    const kinds = async () =>
+      (await ledger.workTimeline.entries(id, engines, { limit: 9, today: 1 })).map(({ kind, atMs }) => [
+        kind,
+        atMs - nowMs,
+      ]);
+    expect(await kinds()).toEqual([
+      ["pulse", 2],
+      ["note", 1],
+      ["pulse", 0],
+    ]);
+    await ledger.pulses.takeBack(id, first?.id ?? 0, commandLine, nowMs + 3);
+    // Once more changes nothing.
+    await ledger.pulses.takeBack(id, first?.id ?? 0, commandLine, nowMs + 9);
+    expect(await kinds()).toEqual([
+      ["pulse", 2],
+      ["note", 1],
+    ]);
+    const facts = (await ledger.pulses.ofAccount(id, "engines", 9)).map((one) => [
+      one.value,
+      one.text,
+      one.saidBy,
+      one.takenBackAtMs,
+    ]);
+    expect(facts).toEqual([
+      [5, "says 5", null, null],
+      [2, "says 2", null, nowMs + 3],
+    ]);
+    expect(await ledger.pulses.counts(id)).toEqual({ pulses: 2, takenBack: 1 });
+    await ledger.erasures.beginAccount(id, "engines");
+    expect(await ledger.pulses.counts(id)).toEqual({ pulses: 0, takenBack: 0 });
   });
 }
 

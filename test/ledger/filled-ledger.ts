@@ -230,6 +230,17 @@ async function fillWork(ledger: Ledger, id: number, nowMs: number): Promise<void
   const done = await ledger.tasks.add(id, ada, task, commandLine, nowMs);
   await ledger.tasks.add(id, { kind: "user", id: oddText }, task, commandLine, nowMs);
   await ledger.tasks.change(id, done?.id ?? 0, { isDone: true }, commandLine, nowMs + 1);
+  for (const accountId of [oddText]) {
+    const said = await ledger.pulses.add(id, accountId, { value: 4, text: oddText }, commandLine, nowMs);
+    await ledger.pulses.takeBack(id, said?.id ?? 0, commandLine, nowMs + 1);
+    await ledger.pulses.add(
+      id,
+      accountId,
+      { value: 1, text: "Their champion left." },
+      commandLine,
+      nowMs + 2,
+    );
+  }
   await ledger.alerts.setCallAside(id, ada, { snoozedUntil: day + 5 }, commandLine, nowMs);
 }
 
@@ -374,7 +385,11 @@ async function everythingOf(ledger: Ledger, id: number, nowMs: number): Promise<
     destinations: await ledger.destinations.list(id),
     deliveries: await ledger.deliveries.list(id, { limit: 99 }),
     unrendered: await ledger.deliveries.toRender(0, nowMs + dayMs),
-    work: [await ledger.notes.all(id, 0, 99), await ledger.tasks.all(id, 0, 99)],
+    work: [
+      await ledger.notes.all(id, 0, 99),
+      await ledger.tasks.all(id, 0, 99),
+      await ledger.pulses.all(id, 0, 99),
+    ],
     calls: await ledger.alerts.workedOn(id, { users: [1, 2, 3], accounts: [1, 2, 3] }, 0, day),
     alerts: [
       await ledger.alertRules.list(id, day),

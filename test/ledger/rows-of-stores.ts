@@ -5,7 +5,7 @@ import type { Ledger } from "../../server/ledger/ledger.ts";
 import { createProjectToken, createReadKey } from "../../server/ledger/stores/credentials.ts";
 import { alertRule } from "./alert-decision.ts";
 import type { Ground, Prepare } from "./change-kinds.ts";
-import { user, writePeople } from "./writes.ts";
+import { account, user, writePeople } from "./writes.ts";
 
 /** Characters that a store may take for its own: none of them is lost. */
 const hostile = "a\0b\\0c\\d 'e' \"f\" {g} ünïcode 😀";
@@ -49,6 +49,9 @@ const rows = <const Add extends string, const Method extends string>(store: RowS
 /** The user of every organization about whom there are notes and tasks. */
 export const userId = "ada";
 export const otherUserId = "bob";
+/** The account of every organization about which there are pulses. */
+export const accountId = "engines";
+export const otherAccountId = "wings";
 const ada = { kind: "user", id: userId } as const;
 const bob = { kind: "user", id: otherUserId } as const;
 const task = (title: string) => ({ title, dueDay: null, assignee: null });
@@ -122,6 +125,21 @@ export const rowStores = {
     },
     elsewhere: (ledger, of, at) => ledger.tasks.add(of, bob, task("title"), by, at),
     limit: [500, "There are 500 tasks here already: delete one before you"],
+  }),
+  pulses: rows({
+    method: "add",
+    action: "pulse.said",
+    repeats: true,
+    add: (ledger, of, n, at) => ledger.pulses.add(of, accountId, { value: 2, text: name(n) }, by, at),
+    list: (ledger, of) => ledger.pulses.all(of, 0, 9_999),
+    calls: {
+      takeBack: {
+        action: "pulse.taken_back",
+        of: (ledger, of, id, at) => ledger.pulses.takeBack(of, id, by, at),
+      },
+    },
+    elsewhere: (ledger, of, at) => ledger.pulses.add(of, otherAccountId, { value: 5, text: "text" }, by, at),
+    limit: [500, "There are 500 pulses of this account already"],
   }),
   segments: rows({
     method: "add",
@@ -271,5 +289,5 @@ export function changesOf<Add extends string, Method extends string>(
 }
 
 async function withUser({ ledger, id }: Ground): Promise<void> {
-  await writePeople(ledger, { users: [user(id, userId)] });
+  await writePeople(ledger, { users: [user(id, userId)], accounts: [account(id, accountId)] });
 }

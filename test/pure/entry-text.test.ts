@@ -7,6 +7,11 @@ test("a note is its text and its author", () => {
   expect(entryText("note", { text: "Decides in March.", by: null })).toBe("Decides in March.");
 });
 
+test("a pulse is its value, its text and its author", () => {
+  const pulse = { value: 2, text: "Their champion left.", by: "Ada" };
+  expect(entryText("pulse", pulse)).toBe("2 of 5 · Their champion left. · by Ada");
+});
+
 test("an alert is its rule and its reasons", () => {
   const alert = {
     rule: "High risk",

@@ -7,6 +7,7 @@ import {
   reasonsAgainst,
 } from "../../dashboard/pages/segments/saved-filter.ts";
 import { fallChips } from "../../dashboard/parts/figure/fall-chips.ts";
+import { seatsChips } from "../../dashboard/text/seats-words.ts";
 import { refuseInvalidFilter } from "../../server/ledger/rules/segment-rules.ts";
 
 const days = { scored: "2026-11-28", today: "2026-11-28" };
@@ -52,4 +53,12 @@ test("falls are conditions of their own, in words", () => {
   ]);
   expect(() => refuseInvalidFilter("accounts", set)).not.toThrow();
   expect(() => refuseInvalidFilter("users", { healthFellDays: 7 })).toThrow("send healthFellPoints with it");
+});
+
+test("seats and pulse are conditions of accounts alone, in words", () => {
+  const set = { seatsUsedTo: 50, pulseTo: 2 } as const;
+  expect(filterOfQuery(set, days)).toEqual(set);
+  expect(seatsChips(set).map(({ text }) => text)).toEqual(["Seats used up to 50%", "Pulse up to 2"]);
+  expect(() => refuseInvalidFilter("accounts", set)).not.toThrow();
+  expect(() => refuseInvalidFilter("users", set)).toThrow("users have no such condition");
 });

@@ -62,11 +62,11 @@ async function filled(what: string) {
 
 async function inEngine(organization: number, kind: "user" | "account") {
   const { sql, parameters } = healthValuesQuery(population(organization, kind), logDay(100), names);
-  const rows = await subject.warehouse.rows<{ entity: number; healthValues: (number | null)[] }>(
-    `SELECT entity, healthValues FROM (${sql}) ORDER BY entity SETTINGS allow_simdjson = 0`,
+  const rows = await subject.warehouse.rows<{ entity: number; saidValues: (number | null)[] }>(
+    `SELECT entity, saidValues FROM (${sql}) ORDER BY entity SETTINGS allow_simdjson = 0`,
     parameters,
   );
-  return new Map(rows.map(({ entity, healthValues }) => [entity, healthValues]));
+  return new Map(rows.map(({ entity, saidValues }) => [entity, saidValues]));
 }
 
 describe("the engine reads", () => {

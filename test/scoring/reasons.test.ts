@@ -47,6 +47,25 @@ test.each([
   expect(use.text).toMatch(typeof text === "string" ? new RegExp(`^${text}$`) : text);
 });
 
+test.each([
+  [3, 20, "uses 3 of 20 seats", "worse"],
+  [14, 20, "uses 14 of 20 seats", null],
+  [19, 20, "uses 19 of 20 seats", "better"],
+  [2, 1, "uses 2 of 1 seat", "better"],
+  [3, null, "seats are unknown", null],
+] as const)("%i active members and %p seats read so", (active28, seats, text, means) => {
+  expect(factsOf({ ...busy, members: { ...members, active28 }, seats }, null).seats).toEqual({ text, means });
+});
+
+test.each([
+  [2, "pulse 2 of 5", "worse"],
+  [3, "pulse 3 of 5", null],
+  [4, "pulse 4 of 5", "better"],
+  [null, "no pulse", null],
+] as const)("a pulse of %p reads so", (pulse, text, means) => {
+  expect(factsOf({ ...busy, pulse }, null).pulse).toEqual({ text, means });
+});
+
 describe("reasons", () => {
   test("of a fall that the model takes for good are no reasons: their points are in everything else", () => {
     const contributions = { ...noContributions, use: -0.5, tenure: 0.2 };
@@ -72,6 +91,8 @@ describe("reasons", () => {
         mix: logOdds,
         billing: logOdds,
         traits: logOdds,
+        seats: logOdds,
+        pulse: logOdds,
         tenure: logOdds,
         other: logOdds,
       }),

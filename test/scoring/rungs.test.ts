@@ -222,6 +222,33 @@ describe("the design", () => {
     expect(designFor(rows.slice(0, 29)).numbers).toEqual([]);
   });
 
+  test("tells of seats and of pulses where 30 accounts have them", () => {
+    const members = { active28: 3, activePrevious28: 4, active90: 5, topShare: 0.5, meanRiskLogOdds: null };
+    const known = rows.map(({ features, ...row }, index) => ({
+      ...row,
+      features: { ...features, members, seats: index < 30 ? 20 : null, pulse: index < 29 ? 2 : null },
+    }));
+    const design = designFor(known);
+    expect(design).toMatchObject({ hasSeats: true, hasPulses: false });
+    const own = columnsOf({ ...design, hasPulses: true }).filter(({ featureGroup }) =>
+      ["seats", "pulse"].includes(featureGroup),
+    );
+    expect(own.map(({ name }) => name)).toEqual([
+      "seats used",
+      "seats used, unknown",
+      "pulse",
+      "pulse, unknown",
+    ]);
+    const valuesOf = (index: number) => {
+      const [features, bgbbRisk] = [known[index]?.features, 0.5];
+      return features && own.map((column) => column.of({ features, bgbbRisk }));
+    };
+    expect([valuesOf(0), valuesOf(31)]).toEqual([
+      [0.15, 0, 2, 0],
+      [null, 1, null, 1],
+    ]);
+  });
+
   test("takes all groups of features, or those of activity and a kept model's", () => {
     const design: Design = {
       hasMembers: false,

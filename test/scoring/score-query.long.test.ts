@@ -123,6 +123,13 @@ async function filled(what: string) {
       ];
     }).flat(),
   );
+  // Every second account was judged before the third cut-off.
+  await subject.warehouse.command(
+    `INSERT INTO account_pulses (organization, account, pulse, version, value, said_at_ms, taken_back_at_ms)
+     SELECT {organization:UInt32}, number, number, 1, 1 + number % 5, {saidAtMs:Int64}, NULL
+     FROM numbers(2, {accounts:UInt32}) WHERE number % 2 = 0`,
+    { organization, accounts, saidAtMs: (firstDay + 130) * msPerDay },
+  );
   return { organization, events, random, billing };
 }
 
@@ -138,6 +145,7 @@ function ridgeModel(random: Random, kind: EntityKind): ChurnModel {
     hasPlanChanges: true,
     hasAccounts: kind === "user",
     hasBilling: true,
+    ...(kind === "account" && { hasSeats: true, hasPulses: true }),
     // Models of before have other columns.
     ...(random.chance(0.5) && { declaredWithinDays: 28 }),
   };
@@ -319,6 +327,9 @@ describe.each(targets)("the engine scores as the pure functions do, with churn b
         expect(features.hasLeft).toBe(hasLeftOf(ofAccount, cutoffDay, target, standing));
         expect(features.billing).toEqual(standing.billing);
         expect(features.members?.active28).toBe(own.length);
+        expect(features.seats).toBe(numbersOf(row.entity).seats);
+        const isJudged = row.entity % 2 === 0 && cutoffDay === firstDay + 150;
+        expect(features.pulse).toBe(isJudged ? 1 + (row.entity % 5) : null);
         const meanEngagement = own.reduce((sum, each) => sum + each, 0) / Math.max(1, own.length);
         const active90 = features.members?.active90 ?? 0;
         const engagement = accountEngagementOf({

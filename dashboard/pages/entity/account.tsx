@@ -8,7 +8,7 @@ import { Stat } from "../../parts/figure/stat.tsx";
 import { choiceFilter, numberFilter, useFilters } from "../../parts/list/filters.ts";
 import { SaidByPage } from "../../parts/said-by-page.tsx";
 import { Instant, RelativeDay } from "../../parts/time.tsx";
-import { dayText, nothing } from "../../text/format.ts";
+import { counted, dayText, nothing, numbers } from "../../text/format.ts";
 import { ControlBadge } from "../tasks/control-badge.tsx";
 import { AttributesPanel } from "./attributes.tsx";
 import { CarriersPanel } from "./carriers.tsx";
@@ -20,6 +20,7 @@ import { EntityHeader } from "./header.tsx";
 import { fewMembers, MembersPanel, membersPageSize } from "./members.tsx";
 import { Owner } from "./owner.tsx";
 import { EntityPage } from "./page.tsx";
+import { PulseControl } from "./pulse.tsx";
 import type { Score } from "./score-text.ts";
 
 type Account = Reads["/api/accounts/:accountId"]["answer"];
@@ -71,7 +72,7 @@ function AccountOf({ accountId, onErased }: AccountProps): ReactElement {
         <Stat
           label="Members active in 28 days"
           value={activeText(carriers.data)}
-          note="of those active in 90 days"
+          note={account?.seats == null ? "of those active in 90 days" : seatsText(account)}
         />
       }
     >
@@ -117,6 +118,11 @@ function MembersOf({ accountId }: { accountId: string }): ReactElement {
   );
 }
 
+/** "uses 3 of 20 seats (15%)", as of the scores. */
+function seatsText({ activeMembers, seats, seatsUsed }: Account): string {
+  return `uses ${numbers.count(activeMembers)} of ${counted(seats ?? 0, "seat")} (${numbers.wholeShare(seatsUsed)})`;
+}
+
 function activeText(members: Members | undefined): string {
   if (members === undefined) return nothing;
   return membersText(members);
@@ -147,6 +153,7 @@ function AccountHeader(props: AccountHeaderProps): ReactElement {
           <>
             <ControlBadge until={account.controlUntil} />
             <Owner entity={{ kind: "account", id: accountId }} owned={account} />
+            <PulseControl accountId={accountId} />
             {score?.verdict === "churned" && (
               <ChurnReason entity={{ kind: "account", id: accountId }} traits={account.traits} />
             )}

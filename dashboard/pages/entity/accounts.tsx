@@ -4,7 +4,7 @@ import { type Reads, useRead } from "../../api/query.ts";
 import { PageLink } from "../../app/page-link.ts";
 import { billingSorts } from "../../parts/billing/filters.ts";
 import { EntityLink } from "../../parts/entity-link.tsx";
-import { useFilters } from "../../parts/list/filters.ts";
+import { setValues, useFilters } from "../../parts/list/filters.ts";
 import {
   firstSort,
   isListFiltered,
@@ -14,12 +14,14 @@ import {
 } from "../../parts/list/list-address.ts";
 import { ListPage } from "../../parts/list/list-page.tsx";
 import { scoreColumns } from "../../parts/list/score-columns.tsx";
+import { noSeatsFilters, SeatsFilter, seatsFilters } from "../../parts/list/seats-filter.tsx";
 import type { Column } from "../../parts/list/table-model.ts";
 import { sortFilter, sortQuery, traitColumns } from "../../parts/list/trait-columns.tsx";
 import { TraitFilters, traitsFilter } from "../../parts/list/trait-filter.tsx";
 import { Empty } from "../../parts/states.tsx";
 import { Instant, RelativeDay } from "../../parts/time.tsx";
-import { dayText, numbers } from "../../text/format.ts";
+import { dayText, nothing, numbers } from "../../text/format.ts";
+import { seatsChips } from "../../text/seats-words.ts";
 import { ControlBadge } from "../tasks/control-badge.tsx";
 import { ownerColumn } from "../tasks/owner-pick.tsx";
 
@@ -33,6 +35,9 @@ const sorts = [
   "owner",
   "members",
   "activeMembers",
+  "seats",
+  "seatsUsed",
+  "pulse",
   "createdAt",
   "health",
   "risk",
@@ -41,7 +46,7 @@ const sorts = [
   "change",
   ...billingSorts,
 ] as const;
-const filters = { ...listFilters, sort: sortFilter(sorts, firstSort), traits: traitsFilter };
+const filters = { ...listFilters, ...seatsFilters, sort: sortFilter(sorts, firstSort), traits: traitsFilter };
 
 const before: readonly Column<Account>[] = [
   {
@@ -92,6 +97,33 @@ const before: readonly Column<Account>[] = [
         </span>
       </>
     ),
+  },
+  {
+    id: "seats",
+    header: "Seats",
+    sort: "seats",
+    isNumber: true,
+    isHidden: true,
+    hint: "Seats bought: the attribute seats, or else the quantity of its subscriptions",
+    cell: ({ seats }) => (seats === null ? nothing : numbers.count(seats)),
+  },
+  {
+    id: "seatsUsed",
+    header: "Seats used",
+    sort: "seatsUsed",
+    isNumber: true,
+    isHidden: true,
+    hint: "Members active in the 28 days before the scores, as a share of the seats bought",
+    cell: ({ seatsUsed }) => numbers.wholeShare(seatsUsed),
+  },
+  {
+    id: "pulse",
+    header: "Pulse",
+    sort: "pulse",
+    isNumber: true,
+    isHidden: true,
+    hint: "The newest judgement of the team before the scores, 1 to 5, of the last 90 days and the present owner",
+    cell: ({ pulse }) => (pulse === null ? nothing : numbers.count(pulse)),
   },
   ownerColumn<Account>(),
   {
@@ -159,19 +191,21 @@ export default function AccountsPage(): ReactElement {
       query={{
         ...listQuery(values),
         ...sortQuery(values.sort, sorts, firstSort),
+        ...setValues(seatsFilters, values),
         ...(values.traits.length > 0 && { traits: [...values.traits] }),
       }}
       rowsOf={rowsOf}
       rowId={rowId}
       columns={columns}
-      isFiltered={isListFiltered(values) || values.traits.length > 0}
-      onClear={() => change({ ...noListFilters, traits: [] })}
+      isFiltered={isListFiltered(values) || values.traits.length > 0 || seatsChips(values).length > 0}
+      onClear={() => change({ ...noListFilters, ...noSeatsFilters, traits: [] })}
       none={
         <Empty title="No accounts yet">
           They appear here as soon as your application identifies a user together with an account.
         </Empty>
       }
     >
+      <SeatsFilter values={values} onChange={change} />
       <TraitFilters
         what={["attribute", "accounts"]}
         filters={values.traits}

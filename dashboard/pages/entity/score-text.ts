@@ -3,6 +3,7 @@ import type { Reads } from "../../api/paths.ts";
 import { churningText } from "../../text/churning.ts";
 import { dayText, numbers, todayIn } from "../../text/format.ts";
 import { modelNames, tooLittleData } from "../../text/model-names.ts";
+import { healthTraitName } from "../../text/setting-names.ts";
 
 export type Score = Reads["/api/users/:userId/score"]["answer"];
 type Risk = NonNullable<Score["risk"]>;
@@ -43,7 +44,7 @@ export function stepsOfHealth({ contributions, traits }: Score["health"]) {
     const [value, zeroAt, hundredAt] = [trait.value, trait.zeroAt, trait.hundredAt].map(numbers.precise);
     return {
       ...step,
-      label: trait.trait,
+      label: healthTraitName(trait.trait),
       hint: `The value is ${value}. ${zeroAt} means 0 and ${hundredAt} means 100`,
     };
   });

@@ -15,12 +15,13 @@ import { counted, dayText, instantText, numbers, timeText, todayIn } from "../..
 import { entryText } from "./entry-text.ts";
 import { filters } from "./filters.ts";
 
-type Kind = "event" | "alert" | "note" | "task" | "task_done";
+type Kind = "event" | "alert" | "note" | "pulse" | "task" | "task_done";
 
 /** The names of entries that are no events. */
 const workWords: Record<Exclude<Kind, "event">, string> = {
   alert: "Alert",
   note: "Note",
+  pulse: "Pulse",
   task: "Task added",
   task_done: "Task done",
 };

@@ -11,6 +11,7 @@ import { traitWords } from "../../parts/list/trait-filter.tsx";
 import { attributeName } from "../../text/attribute-names.ts";
 import { counted } from "../../text/format.ts";
 import { moneyIn } from "../../text/money.ts";
+import { seatsChips } from "../../text/seats-words.ts";
 import { eventWords, segmentWords } from "./condition-words.ts";
 import { type SegmentFilter, type SegmentKind, useSegmentNames } from "./segments.ts";
 
@@ -62,6 +63,7 @@ function scoreWords({ verdict, healthBand, riskBand, state, ...filter }: Segment
     ...(healthBand === undefined ? [] : [`Health: ${healthWord(healthBand)}`]),
     ...(riskBand === undefined ? [] : [`${riskBand.charAt(0).toUpperCase()}${riskBand.slice(1)} risk`]),
     ...movementChips(movement).map(({ text }) => text),
+    ...seatsChips(filter).map(({ text }) => text),
     ...(state === undefined ? [] : [`State ${stateWords[state]}`]),
   ];
 }

@@ -4,7 +4,9 @@ import { comparedDays } from "../../../contract/segments/segments.ts";
 import type { Reads } from "../../api/paths.ts";
 import { daysBetween, dayText } from "../../text/format.ts";
 
-type UsersQuery = Reads["/api/users"]["query"];
+type UsersQuery = Reads["/api/users"]["query"] & Pick<Reads["/api/accounts"]["query"], SeatsFilter>;
+/** Filters that only accounts have. */
+type SeatsFilter = "seatsUsedFrom" | "seatsUsedTo" | "pulseFrom" | "pulseTo";
 /** The parameters of a list of users or accounts that are about its rows. */
 export type ListQuery = Partial<Pick<UsersQuery, keyof Filter | "segment" | keyof typeof listOnly>>;
 
@@ -36,6 +38,10 @@ const conditions: Readonly<Record<keyof Filter, true>> = {
   subscriptionPlan: true,
   subscriptionStatus: true,
   renewsWithinDays: true,
+  seatsUsedFrom: true,
+  seatsUsedTo: true,
+  pulseFrom: true,
+  pulseTo: true,
 };
 
 /** Filters of lists that no segment has, and why. */

@@ -57,6 +57,11 @@ export interface ScoreFilter {
   readonly moved?: Moved | undefined;
   /** What fell. */
   readonly falls?: readonly ComparedFall[] | undefined;
+  /** Of accounts: seats used, in per cent, and the pulse. */
+  readonly seatsUsedFrom?: number | undefined;
+  readonly seatsUsedTo?: number | undefined;
+  readonly pulseFrom?: number | undefined;
+  readonly pulseTo?: number | undefined;
   /** Whether they are on the call list, by these runs. */
   readonly call?: { readonly is: boolean; readonly by: ToCallQuestion | undefined } | undefined;
 }
@@ -92,6 +97,16 @@ export const scoreOrders = {
   change: "score.change",
 } as const;
 
+/** Columns that the rows of accounts have, too. */
+export const seatsColumns = "score.seats AS seats, score.seatsUsed AS seatsUsed, score.pulse AS pulse";
+
+/** By which further scores accounts are sorted. */
+export const seatsOrders = {
+  seats: "score.seats",
+  seatsUsed: "score.seatsUsed",
+  pulse: "score.pulse",
+} as const;
+
 /** Whether an order is by a score. Rows with equal scores, or without any, are sorted by their last day. */
 export function isScoreOrder(order: string): boolean {
   return order.includes("score.");
@@ -116,7 +131,8 @@ export function scored(selection: ScoresOfList, entity: string): Sql {
 const none = "CAST(NULL AS Nullable(Float64))";
 const noScores = `(
   SELECT toUInt32(0) AS entity, '' AS state, '' AS healthBand, ${none} AS health, ${none} AS risk,
-    CAST(NULL AS Nullable(UInt32)) AS activityPosition, ${none} AS engagement, ${none} AS momentum, ${none} AS change, '' AS healthBandBefore WHERE false)`;
+    CAST(NULL AS Nullable(UInt32)) AS activityPosition, ${none} AS engagement, ${none} AS momentum, ${none} AS change, '' AS healthBandBefore,
+    CAST(NULL AS Nullable(UInt32)) AS seats, ${none} AS seatsUsed, CAST(NULL AS Nullable(UInt8)) AS pulse WHERE false)`;
 
 /** The condition that an account has churned. @param account an expression, the account's number */
 export function accountChurned({ ofAccounts }: ScoresOfList, account: string): Sql {
@@ -160,9 +176,25 @@ export function scoreConditions(
       ? []
       : [condition(`${isPresent ? "" : "NOT "}(score.healthBand IN ${presentBands})`)]),
     ...(moved === undefined ? [] : [condition(`(${movedConditions[moved]})`)]),
+    ...seatsConditions(filter),
     ...earlierConditions(filter, entity),
     ...callConditions(filter, entity),
   ];
+}
+
+/** Rows without the value do not match. */
+function seatsConditions({ seatsUsedFrom, seatsUsedTo, pulseFrom, pulseTo }: ScoreFilter): Sql[] {
+  const bounds = [
+    ["100 * score.seatsUsed >= {seatsUsedFrom:UInt32}", { seatsUsedFrom }],
+    ["100 * score.seatsUsed <= {seatsUsedTo:UInt32}", { seatsUsedTo }],
+    ["score.pulse >= {pulseFrom:UInt8}", { pulseFrom }],
+    ["score.pulse <= {pulseTo:UInt8}", { pulseTo }],
+  ] as const;
+  return bounds.flatMap(([text, bound]) =>
+    Object.entries(bound).flatMap(([name, value]) =>
+      value === undefined ? [] : [condition(`ifNull(${text}, false)`, { [name]: value })],
+    ),
+  );
 }
 
 function verdictCondition(

@@ -9,7 +9,7 @@ import {
 import { isIncluded } from "../../warehouse/schema/included.ts";
 import { traitName } from "../json-text.ts";
 import { EntityList, type ListKind, type ListRow, type RowsQuestion } from "./entity-list.ts";
-import { condition, scoreOrders } from "./list-scores.ts";
+import { condition, scoreOrders, seatsColumns, seatsOrders } from "./list-scores.ts";
 import { ownerText } from "./owners.ts";
 
 export interface UserListRow extends ListRow {
@@ -37,6 +37,10 @@ export interface AccountListRow extends ListRow {
   /** Users with an engagement event that carries the account in the 28 days before the day of the scores;
    * before today without scores. Some may belong to another account now. */
   readonly activeMembers: number;
+  /** In the scores: seats bought, active members ÷ seats, and the pulse from 1 to 5. Null where unknown. */
+  readonly seats: number | null;
+  readonly seatsUsed: number | null;
+  readonly pulse: number | null;
 }
 
 const name = traitName("traits");
@@ -101,6 +105,7 @@ const accountOrders = {
   activeMembers: "ifNull(active.activeMembers, 0)",
   createdAt: "listed.created_at",
   ...scoreOrders,
+  ...seatsOrders,
 } as const;
 
 const accounts: ListKind<keyof typeof accountOrders> = {
@@ -114,7 +119,7 @@ const accounts: ListKind<keyof typeof accountOrders> = {
   seen: seenMembers,
   ownColumns: `
     account_id AS accountId, name, avatar, toUnixTimestamp64Milli(created_at) AS createdAtMs,
-    seen.members AS members, ifNull(active.activeMembers, 0) AS activeMembers`,
+    seen.members AS members, ifNull(active.activeMembers, 0) AS activeMembers, ${seatsColumns}`,
   ownJoins: activeMembers,
 };
 

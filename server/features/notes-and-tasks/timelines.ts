@@ -1,5 +1,5 @@
-/** Timelines of users and accounts: events of the warehouse, and alerts, notes and tasks of the ledger, in
- * one order. Contacts are events of it. */
+/** Timelines of users and accounts: events of the warehouse, and alerts, notes, tasks and pulses of the
+ * ledger, in one order. Contacts are events of it. */
 
 import { contactEvent } from "../../../contract/api/contacts.ts";
 import { type ContactKind, contactKinds } from "../../../contract/notes-and-tasks.ts";
@@ -77,7 +77,7 @@ type TimelineContext = Pick<OrganizationContext, "ledger" | "organization" | "zo
   readonly query: ApiContext<"GET /api/users/:userId/timeline">["query"];
 };
 
-/** A place of a page: an event, or an alert, a note or a task. */
+/** A place of a page: an event, or an alert, a note, a task or a pulse. */
 type Place<Event> =
   | { readonly event: Event; readonly at: WorkPosition }
   | { readonly work: WorkEntry; readonly at: WorkPosition };
@@ -126,7 +126,7 @@ interface SentPosition {
 function positionOf(text: string | undefined): SentPosition | undefined {
   if (text === undefined) return undefined;
   const [atMs = "", rest = ""] = text.split(".");
-  const work = /^(alert|note|task|task_done)-(\d+)$/.exec(rest);
+  const work = /^(alert|note|pulse|task|task_done)-(\d+)$/.exec(rest);
   const kind = work?.[1] as WorkEntry["kind"] | undefined;
   return {
     at: { atMs: Number(atMs), kind: kind ?? "event", id: Number(work?.[2] ?? 0) },
@@ -134,7 +134,7 @@ function positionOf(text: string | undefined): SentPosition | undefined {
   };
 }
 
-/** Behind an alert, a note or a task are only events of earlier times. */
+/** Behind an alert, a note, a task or a pulse are only events of earlier times. */
 function eventPosition({ at, eventId }: SentPosition): TimelinePosition {
   return { timeMs: at.atMs, id: eventId ?? "00000000-0000-0000-0000-000000000000" };
 }
@@ -182,6 +182,10 @@ function workFields(place: Place<TimelineEvent>) {
       ...times,
       properties: { text: work.note.text, by: work.note.createdBy?.name ?? null },
     };
+  }
+  if (work.kind === "pulse") {
+    const { value, text, saidBy } = work.pulse;
+    return { ...common, ...times, properties: { value, text, by: saidBy?.name ?? null } };
   }
   if (work.kind === "alert") {
     const { rule, before, after, reasons, closedWhy } = work.alert;

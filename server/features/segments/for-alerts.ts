@@ -33,6 +33,10 @@ const ofScores = [
   "toCall",
   "usageFellPercent",
   "healthFellPoints",
+  "seatsUsedFrom",
+  "seatsUsedTo",
+  "pulseFrom",
+  "pulseTo",
 ] as const satisfies readonly (keyof Filter)[];
 
 /** Reads a segment of a rule, evaluated as for a list. */

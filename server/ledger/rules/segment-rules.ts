@@ -1,7 +1,7 @@
 /** Rules for the filters of segments, and for segments that are conditions of others. */
 
 import { ApiError, Refusal } from "../../../contract/refusal.ts";
-import { accountFilters, type Filter } from "../../../contract/segments/filters.ts";
+import { accountFilters, type Filter, userFilters } from "../../../contract/segments/filters.ts";
 import { type SegmentKind, segmentLimits } from "../../../contract/segments/segments.ts";
 import { parseDay } from "../../calendar/days.ts";
 
@@ -43,10 +43,9 @@ export function mayNameUser({
 
 /** @throws Refusal when a filter has a condition that its kind does not have, or one that is not whole */
 export function refuseInvalidFilter(kind: SegmentKind, filter: Filter): void {
-  const unknown = Object.keys(filter).find(
-    (key) => kind === "accounts" && !Object.hasOwn(accountFilters, key),
-  );
-  if (unknown !== undefined) throw notValid(unknown, "accounts have no such condition");
+  const conditions = kind === "accounts" ? accountFilters : userFilters;
+  const unknown = Object.keys(filter).find((key) => !Object.hasOwn(conditions, key));
+  if (unknown !== undefined) throw notValid(unknown, `${kind} have no such condition`);
   for (const condition of filter.traits ?? []) {
     const { match = "is", value } = condition;
     if (match !== "isEmpty" && match !== "isNotEmpty" && value === undefined) {

@@ -98,7 +98,7 @@ export interface EntityOfRow {
 }
 
 /** Joins the user or the account of rows of a table. */
-export function entityOf(table: "notes" | "tasks" | "alerts"): Fragment {
+export function entityOf(table: "notes" | "tasks" | "alerts" | "pulses"): Fragment {
   return sqlText(`
     LEFT JOIN users ON users.organization = ${table}.organization AND users.number = user_number AND user_number > 0
     LEFT JOIN accounts ON accounts.organization = ${table}.organization AND accounts.number = account_number
@@ -142,7 +142,7 @@ export function* lockEntity(organization: number, { kind, id }: EntityRef): Work
 /** A condition on rows of one user or account, by its id. */
 export function isOfEntity(
   organization: number,
-  table: "notes" | "tasks" | "alerts",
+  table: "notes" | "tasks" | "alerts" | "pulses",
   { kind, id }: EntityRef,
 ): Fragment {
   const ofTable = sqlText(`${table}.organization`);

@@ -29,7 +29,15 @@ export const activityGroups = [
   "members",
 ] as const;
 /** All groups of features. A back-test can leave each out, to see its worth. */
-export const featureGroups = [...activityGroups, "billing", "mix", "traits", "account"] as const;
+export const featureGroups = [
+  ...activityGroups,
+  "billing",
+  "mix",
+  "traits",
+  "account",
+  "seats",
+  "pulse",
+] as const;
 export type FeatureGroup = (typeof featureGroups)[number];
 
 export interface DesignColumn extends Column {
@@ -277,6 +285,24 @@ export const accountColumns: readonly DesignColumn[] = [
     "log((ownAccountActive28 + 1) / (ownAccountPrevious28 + 1))",
   ),
 ];
+
+/** The share of seats that active members use. More than twice the seats is a mistake in the number of
+ * seats. */
+export const seatsColumns: readonly DesignColumn[] = columnWithUnknown(
+  "seats used",
+  ["seats", "seats"],
+  ({ features: { members, seats = null } }) =>
+    members === null || seats === null ? null : Math.min(2, members.active28 / seats),
+  "least(2, active28 / seats)",
+);
+
+/** The pulse of an account. */
+export const pulseColumns: readonly DesignColumn[] = columnWithUnknown(
+  "pulse",
+  ["pulse", "pulse"],
+  ({ features: { pulse = null } }) => pulse,
+  "toFloat64(pulse)",
+);
 
 /** A count of 28 days. The count of a short tenure is scaled to 28 days.
  * @param index of the event in the parameter `mixEvents`, from 0 */

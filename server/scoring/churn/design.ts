@@ -15,6 +15,8 @@ import {
   numberColumns,
   periodEndColumn,
   planColumns,
+  pulseColumns,
+  seatsColumns,
   type TraitValue,
   traitColumn,
 } from "./columns.ts";
@@ -43,6 +45,10 @@ export interface Design {
   readonly hasAccounts?: boolean;
   /** Whether an entity has a subscription. */
   readonly hasBilling?: boolean;
+  /** Whether accounts say how many seats they bought, and whether the team judged some. Left out by models of
+   * before. */
+  readonly hasSeats?: boolean;
+  readonly hasPulses?: boolean;
   /** Of a declared churn target: the churn horizon in days. Such a design tells whether the period ends
    * within it, and counts the events of an account per member. Left out by models of before. */
   readonly declaredWithinDays?: number;
@@ -81,8 +87,15 @@ export function designFor(
     hasPlanChanges: entities.some(({ planIdleDays }) => planIdleDays !== null),
     hasAccounts: entities.some(({ account }) => account !== null),
     hasBilling: entities.some(({ billing }) => billing !== null),
+    hasSeats: isKnownOf(entities.map(({ seats = null }) => seats)),
+    hasPulses: isKnownOf(entities.map(({ pulse = null }) => pulse)),
     ...(declaredWithinDays !== undefined && { declaredWithinDays }),
   };
+}
+
+/** Whether enough entities have a value for a column of it. */
+function isKnownOf(values: readonly (number | null)[]): boolean {
+  return values.filter((value) => value !== null).length >= leastEntitiesOfTrait;
 }
 
 /** The values of at least 30 entities, the most frequent first. */
@@ -128,6 +141,8 @@ export function columnsOf(design: Design): DesignColumn[] {
     ...(design.hasPlanChanges === true ? planColumns : []),
     ...traits.map(traitColumn),
     ...(design.hasAccounts === true ? accountColumns : []),
+    ...(design.hasSeats === true ? seatsColumns : []),
+    ...(design.hasPulses === true ? pulseColumns : []),
   ];
   return [...new Map(all.toReversed().map((one) => [one.name, one])).values()].reverse();
 }

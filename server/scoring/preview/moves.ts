@@ -1,7 +1,13 @@
 /** How many entities change their band of health or of churn risk under other settings. */
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import type { Population } from "../queries/engagement-events.ts";
-import { type HealthRules, healthSteps, healthValuesQuery } from "../queries/health-sql.ts";
+import {
+  figureColumns,
+  type HealthRules,
+  healthSteps,
+  healthValuesQuery,
+  healthValuesSql,
+} from "../queries/health-sql.ts";
 import type { OfRun } from "../queries/lists/reading.ts";
 import { rowsOfRun } from "../queries/lists/stored-score.ts";
 import { type Query, scoringLimits, withColumns } from "../queries/query.ts";
@@ -30,10 +36,10 @@ export function storedScoresUnder(
   const names = healthTraits.map(({ trait }) => trait);
   const values = names.length === 0 ? undefined : healthValuesQuery(population, run.day, names);
   const rows = `
-    SELECT *
+    SELECT * ${values === undefined ? "" : `, ${healthValuesSql(names, kind)} AS healthValues`}
     FROM (
       SELECT ${kind} AS entity, state, engagement AS engagementScore, momentum AS momentumScore, risk, adoption, billing,
-        idle_days AS idleDays
+        idle_days AS idleDays ${figureColumns(kind)}
       FROM ${kind}_scores FINAL WHERE ${rowsOfRun(kind)}) AS scores
     ${values === undefined ? "" : `LEFT JOIN (${values.sql}) AS numbers USING (entity)`}`;
   return {

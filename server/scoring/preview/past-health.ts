@@ -4,7 +4,7 @@
 import type { Settings } from "../../../contract/settings.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
-import { healthValuesQuery, valuesByTrait } from "../queries/health-sql.ts";
+import { figureColumns, healthValuesQuery, healthValuesSql, valuesByTrait } from "../queries/health-sql.ts";
 import { labelsOf } from "../queries/label-query.ts";
 import { rowsOfRun } from "../queries/lists/stored-score.ts";
 import { scoringLimits } from "../queries/query.ts";
@@ -113,9 +113,9 @@ async function readRows(
   const { kind: _, ...rows } = rowsOf(organization.id, kind, run);
   const found = await warehouse.rows<StoredPastRow>(
     `SELECT state, engagement, risk, momentum, adoption, billing, idleDays, ${churned.sql} AS label
-       ${values === undefined ? "" : ", healthValues"}
+       ${values === undefined ? "" : `, ${healthValuesSql(names, kind)} AS healthValues`}
      FROM (
-       SELECT ${kind} AS entity, state, engagement, risk, momentum, adoption, billing, idle_days AS idleDays
+       SELECT ${kind} AS entity, state, engagement, risk, momentum, adoption, billing, idle_days AS idleDays ${figureColumns(kind)}
        FROM ${kind}_scores FINAL
        WHERE ${rowsOfRun(kind)} AND ${couldChurn(population)}
        ORDER BY cityHash64(${kind}), ${kind} LIMIT ${maxRowsOfRun}) AS scores

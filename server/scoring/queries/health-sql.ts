@@ -1,12 +1,15 @@
 /** Health in SQL: the values of the organization's own parts, and `healthOf` for a row of scores. */
 import type { HealthTrait } from "../../../contract/api/health-traits.ts";
+import { type HealthFigure, healthFigureOf } from "../../../contract/health-figures.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { accountOwners } from "../../warehouse/schema/account-owners.ts";
 import { isIncluded } from "../../warehouse/schema/included.ts";
 import { billingFactSql, isCancelingSql } from "../scores/billing.ts";
 import type { EngagementScale } from "../scores/engagement.ts";
+import type { Features } from "../scores/features.ts";
 import { type HealthParts, healthLimits } from "../scores/health.ts";
 import type { RiskScale } from "../scores/risk-scale.ts";
+import { seatsUsedOf } from "../scores/seats.ts";
 import type { EntityKind, Population } from "./engagement-events.ts";
 import { isUnusedSql, zeroUnused } from "./lists/user-engagement.ts";
 import { type Query, read, type Steps } from "./query.ts";
@@ -76,7 +79,7 @@ function scoreOfTraitSql(at: number): string {
 }
 
 /**
- * Rows (entity, healthValues): the last value of each of these traits at the start of a day, in their order.
+ * Rows (entity, saidValues): the last value of each of these traits at the start of a day, in their order.
  * Null for a trait that was not sent or whose last value is no number. An account has its attributes; an
  * attribute that it lacks is the trait of its owner. Statements need `allow_simdjson = 0`: the quick parser
  * takes no integer beyond 2^64.
@@ -97,8 +100,8 @@ export function healthValuesQuery(population: Population, day: number, traits: r
   const own = traits.map((_, at) => `argMaxIf(values[${at + 1}], isOwn, isNotNull(values[${at + 1}]))`);
   const ofEntities =
     kind === "user"
-      ? `SELECT source AS entity, values AS healthValues FROM (${traitRows("user")})`
-      : `SELECT entity, [${own.join(", ")}]::Array(Nullable(Float64)) AS healthValues
+      ? `SELECT source AS entity, values AS saidValues FROM (${traitRows("user")})`
+      : `SELECT entity, [${own.join(", ")}]::Array(Nullable(Float64)) AS saidValues
          FROM (
            SELECT source AS entity, values, true AS isOwn FROM (${traitRows("account")})
            UNION ALL
@@ -118,20 +121,49 @@ export function healthValuesQuery(population: Population, day: number, traits: r
   };
 }
 
-/** Reads the values of one entity, by the trait's name; traits without a number are left out. */
+/** The values of parts of health in their order, an expression over `saidValues`, and for accounts over
+ * active28, seats and pulse. */
+export function healthValuesSql(names: readonly string[], kind: EntityKind): string {
+  const values = names.map((name, at) => {
+    const figure = healthFigureOf(name);
+    if (figure === undefined) return `saidValues[${at + 1}]`;
+    if (kind === "user") return "NULL";
+    return figure === "$pulse" ? "toFloat64(pulse)" : "100 * active28 / nullIf(seats, 0)";
+  });
+  return `[${values.join(", ")}]::Array(Nullable(Float64))`;
+}
+
+/** The columns of `healthValuesSql` in a row of scores. */
+export function figureColumns(kind: EntityKind): string {
+  return kind === "user" ? "" : ", active_members_28 AS active28, seats, pulse";
+}
+
+/** The figures of an account that are parts of health, by their names; none of a user. */
+export function healthFiguresOf({ members, seats = null, pulse = null }: Features): Record<string, number> {
+  const used = members === null ? null : seatsUsedOf(members.active28, seats);
+  const values: Record<HealthFigure, number | null> = {
+    $seatsUsed: used === null ? null : 100 * used,
+    $pulse: pulse,
+  };
+  return valuesByTrait(Object.keys(values), Object.values(values));
+}
+
+/** Reads the values of one entity, by the trait's name; traits without a number are left out, and
+ * so are figures. */
 export async function readHealthValues(
   warehouse: Warehouse,
   population: Population & { readonly entity: number },
   day: number,
   traits: readonly string[],
 ): Promise<Readonly<Record<string, number>>> {
-  if (traits.length === 0) return {};
-  const { sql, parameters } = healthValuesQuery(population, day, traits);
-  const [row] = await read<{ healthValues: readonly (number | null)[] }>(warehouse, {
+  const said = traits.filter((trait) => healthFigureOf(trait) === undefined);
+  if (said.length === 0) return {};
+  const { sql, parameters } = healthValuesQuery(population, day, said);
+  const [row] = await read<{ saidValues: readonly (number | null)[] }>(warehouse, {
     sql: `${sql} SETTINGS allow_simdjson = 0`,
     parameters,
   });
-  return valuesByTrait(traits, row?.healthValues ?? []);
+  return valuesByTrait(said, row?.saidValues ?? []);
 }
 
 /** Values in the order of their traits, by the trait's name. */

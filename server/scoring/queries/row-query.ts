@@ -10,6 +10,7 @@ import { type FeatureRow, featureColumns, featuresOfRow } from "./feature-query.
 import { labelsOf } from "./label-query.ts";
 import { accountsOfUsersQuery, membersQuery, ownAccountColumns } from "./lists/member-query.ts";
 import { type Query, withParts } from "./query.ts";
+import { saidOfAccountsQuery, seatsColumns } from "./seats-query.ts";
 import type { SnapshotRows } from "./snapshot-rows.ts";
 import { billedQuery } from "./subscription-query.ts";
 import { isScoredRow, withLeft } from "./target-query.ts";
@@ -29,6 +30,9 @@ export type LabelledRow = FeatureRow & {
   /** Of a user with an account. */
   readonly ownAccountActive28?: number | null;
   readonly ownAccountPrevious28?: number | null;
+  /** Of an account. */
+  readonly seats?: number | null;
+  readonly pulse?: number | null;
 } & Partial<MemberFeatures>;
 
 export interface RowsInput {
@@ -44,7 +48,10 @@ export interface RowsInput {
   readonly memberRisks?: CellRisks;
 }
 
-const memberColumns = "active28, activePrevious28, active90, topShare, meanRiskLogOdds";
+const memberColumns = [
+  "active28, activePrevious28, active90, topShare, meanRiskLogOdds",
+  ...Object.entries(seatsColumns).map(([name, sql]) => `${sql} AS ${name}`),
+].join(", ");
 const userColumns = [
   "account",
   ...Object.entries(ownAccountColumns).map(([name, sql]) => `${sql} AS ${name}`),
@@ -74,6 +81,7 @@ export function rowsQuery(population: Population, input: RowsInput): Query {
       },
       about: isOfAccounts ? membersQuery(users, memberRisks) : accountsOfUsersQuery(users),
       billed: billedQuery(population, cutoffDay),
+      ...(isOfAccounts && { said: saidOfAccountsQuery(population, cutoffDay) }),
     },
     {
       sql: `
@@ -81,7 +89,7 @@ export function rowsQuery(population: Population, input: RowsInput): Query {
           toBool(label AND ${isInvoluntary.sql}) AS isInvoluntary, toString(${hash}) AS hash,
           ${isOfAccounts ? memberColumns : userColumns}
         FROM scored LEFT JOIN about ${isOfAccounts ? "USING (entity)" : "USING (account)"}
-          LEFT JOIN billed USING (entity)
+          LEFT JOIN billed USING (entity) ${isOfAccounts ? "LEFT JOIN said USING (entity)" : ""}
         ORDER BY ${hash}, entity SETTINGS allow_simdjson = 0`,
       parameters: {
         ...churned.parameters,
@@ -132,6 +140,7 @@ export function snapshotRow(
     account: accountOf(row),
     members: membersOf(row),
     billing: billingOf(row.billing),
+    ...seatsOf(row),
   });
   const cluster = clusterOf(entity, account);
   return {
@@ -152,6 +161,14 @@ export function accountOf({
 }: Pick<LabelledRow, "ownAccountActive28" | "ownAccountPrevious28">): AccountFeatures | null {
   if (ownAccountActive28 === null || ownAccountPrevious28 === null) return null;
   return { active28: ownAccountActive28, activePrevious28: ownAccountPrevious28 };
+}
+
+/** Seats and pulse of an account as they are read or stored; nothing of a user. */
+export function seatsOf({
+  seats,
+  pulse,
+}: Pick<LabelledRow, "seats" | "pulse">): Pick<LabelledRow, "seats" | "pulse"> {
+  return { ...(seats !== undefined && { seats }), ...(pulse !== undefined && { pulse }) };
 }
 
 function membersOf(row: LabelledRow): MemberFeatures | null {

@@ -20,7 +20,7 @@ import type { RiskScale } from "../scores/risk-scale.ts";
 import { newForDays } from "../scores/state.ts";
 import { type CellRisks, silenceSql } from "./cell-table.ts";
 import type { Population } from "./engagement-events.ts";
-import { healthSteps, healthValuesQuery } from "./health-sql.ts";
+import { healthSteps, healthValuesQuery, healthValuesSql } from "./health-sql.ts";
 import { accountsOfUsersQuery, engagedMembersQuery, ownAccountColumns } from "./lists/member-query.ts";
 import { userEngagement, zeroUnused } from "./lists/user-engagement.ts";
 import {
@@ -208,6 +208,7 @@ function withHealthValues(about: About, population: Population, input: UnstoredI
   const names = healthTraits.map(({ trait }) => trait);
   return {
     ...about,
+    columns: { ...about.columns, healthValues: healthValuesSql(names, population.kind) },
     parts: { ...about.parts, health: healthValuesQuery(population, snapshot.day, names) },
     joins: `${about.joins} LEFT JOIN health USING (entity)`,
   };

@@ -19,8 +19,8 @@ export const seatsColumns = {
 
 /**
  * Rows (entity, saidSeats, saidPulse) of accounts at the start of a day: the attribute `seats` if its last
- * value is a number of 1 or more, and the newest pulse that stands, is at most 90 days old, and was said after
- * the last change of owner. Statements need `allow_simdjson = 0`.
+ * value is a number of 1 or more, and the newest pulse that stands, is at most 90 days old, and was said
+ * after the last change of owner. Statements need `allow_simdjson = 0`.
  */
 export function saidOfAccountsQuery({ organization, zone, entity }: Population, day: number): Query {
   const one = entity === undefined ? "" : "AND account = {entity:UInt32}";

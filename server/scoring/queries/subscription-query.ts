@@ -16,9 +16,9 @@ const isPaid = (status: string) => `(${status} = 'active' OR ${status} = 'past_d
 const heldAt = (array: string, index: string) => `${array}[${index}]`;
 
 /**
- * Rows (entity, hasLeft, isPaying, endedMs, isInvoluntary, boughtSeats, billing) at the start of a day, of entities that
- * ever had a subscription by then. `billing` has `billingFacts`, `endedMs` and `isInvoluntary` are those of
- * `SubscriptionEnd`, and `boughtSeats` the seats by the quantities of subscriptions that go on.
+ * Rows (entity, hasLeft, isPaying, endedMs, isInvoluntary, boughtSeats, billing) at the start of a day, of
+ * entities that ever had a subscription by then. `billing` has `billingFacts`, `endedMs` and `isInvoluntary`
+ * are those of `SubscriptionEnd`, and `boughtSeats` the seats by the quantities of subscriptions that go on.
  * @param name of the parameters: a statement may ask for several days
  */
 export function standingQuery(population: Population, day: number, name: string): Query {

@@ -4,7 +4,7 @@ import { eventsOfModel } from "../churn/churn-model.ts";
 import type { CellRisks } from "../queries/cell-table.ts";
 import type { EntityKind, Population } from "../queries/engagement-events.ts";
 import { type FeatureRow, featuresOfRow } from "../queries/feature-query.ts";
-import { readHealthValues, valuesByTrait } from "../queries/health-sql.ts";
+import { healthFiguresOf, readHealthValues, valuesByTrait } from "../queries/health-sql.ts";
 import { engagedMembersQuery } from "../queries/lists/member-query.ts";
 import { type OfRun, scoreOf } from "../queries/lists/reading.ts";
 import { featuresOfStored, rowsOfRun, type StoredScore } from "../queries/lists/stored-score.ts";
@@ -275,7 +275,10 @@ async function byOldRules(again: Recomputation, later: RunBody, now: Subject): P
   const subject = isSame && isCounted && question.kind === "user" ? now : await recomputed(again, now);
   const traitValues = isSame
     ? now.traitValues
-    : await readHealthValues(warehouse, population, day, traitsInHealth(rules.body));
+    : {
+        ...(await readHealthValues(warehouse, population, day, traitsInHealth(rules.body))),
+        ...healthFiguresOf(now.features),
+      };
   const { traits, numbers } = traitsOfRun(rules.body);
   const names = [...new Set(traits.map(({ trait }) => trait))];
   // Only the traits that the later model reads are stored.
@@ -302,8 +305,17 @@ async function recomputed(
   const [row] = await read<FeatureRow>(warehouse, withLeft(population, day, entities));
   // Events that were there may have been erased since, or are passive under the other settings.
   if (row === undefined) return subject;
-  const { traits, numbers, planIdleDays, account, billing } = subject.features;
-  const facts = { traits, numbers, planIdleDays, account, billing, members: null };
+  const { traits, numbers, planIdleDays, account, billing, seats, pulse } = subject.features;
+  const facts = {
+    traits,
+    numbers,
+    planIdleDays,
+    account,
+    billing,
+    members: null,
+    ...(seats !== undefined && { seats }),
+    ...(pulse !== undefined && { pulse }),
+  };
   if (question.kind === "user") return { ...subject, features: featuresOfRow(row, facts) };
   const query = engagedMembersQuery(users, rules.memberRisks, rules.body.scale.scale);
   const [found = noMembers] = await read<MemberFeatures & { readonly meanEngagement: number }>(warehouse, {

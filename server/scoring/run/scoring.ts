@@ -37,6 +37,8 @@ export interface ScoringParts {
   readonly ledger: Pick<SharedLedger, "organizations" | "settings" | "outages" | "lastBulkLoadAtMs">;
   readonly sources: Pick<SourceWatch, "stoppedFor">;
   readonly readEntered?: ReadEntered;
+  /** Brings the warehouse's copy of an organization's pulses up to date. Left out where nobody says any. */
+  readonly copyPulses?: (organization: number) => Promise<void>;
   readonly log: Logger;
   readonly nowMs: () => number;
 }
@@ -212,6 +214,7 @@ export class Scoring implements ScoringService {
     const kinds = await this.#oneByOne(organization.id, async () => {
       // Events until now are in this run, and must not make it stale afterwards.
       await this.#noticeChanges(organization, today);
+      await this.#inTurn(organization.id, async () => this.#parts.copyPulses?.(organization.id));
       const { trainings } = this;
       const excluded = await excludedKey(host.warehouse, organization.id);
       const request = {

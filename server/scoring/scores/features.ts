@@ -71,6 +71,10 @@ export interface Features {
   readonly account: AccountFeatures | null;
   /** Additional features of accounts; null for users. */
   readonly members: MemberFeatures | null;
+  /** Seats that an account bought, and the pulse that the team gave it, 1 to 5. Null, or left out, where they
+   * are unknown. */
+  readonly seats?: number | null;
+  readonly pulse?: number | null;
   /** Facts of the subscriptions that the entity pays; null if none goes on. */
   readonly billing: BillingFeatures | null;
 }
@@ -101,5 +105,5 @@ export const weeksOfSlope = 12;
 /** Features that do not follow from the entity's own events. */
 export type FactsBeside = Pick<
   Features,
-  "hasLeft" | "traits" | "numbers" | "planIdleDays" | "account" | "members" | "billing"
+  "hasLeft" | "traits" | "numbers" | "planIdleDays" | "account" | "members" | "billing" | "seats" | "pulse"
 >;

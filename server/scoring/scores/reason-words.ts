@@ -22,6 +22,8 @@ export function factsOf(
     mix: factOfMix(features, event),
     billing: factOfBilling(features.billing),
     traits: { text: traitWords(features), means: null },
+    seats: factOfSeats(features),
+    pulse: factOfPulse(features),
     tenure: { text: `first seen ${days(features.tenureDays)} ago`, means: null },
     other: { text: "everything else", means: null },
   };
@@ -109,6 +111,22 @@ function factOfBilling(billing: BillingFeatures | null): Fact {
   const price = billing.isYearly ? "a yearly contract" : "no yearly contract";
   const period = daysToPeriodEnd === null ? "" : `, ${days(Math.floor(daysToPeriodEnd))} left of the period`;
   return { text: `${price}, subscribed for ${days(Math.floor(ageDays))}${period}`, means: null };
+}
+
+/** Fewer than half of the seats read as bad news, nearly all of them as good news. */
+const emptySeats = 0.5;
+const fullSeats = 0.9;
+
+function factOfSeats({ members, seats = null }: Features): Fact {
+  if (members === null || seats === null) return { text: "seats are unknown", means: null };
+  const used = members.active28 / seats;
+  const means = used < emptySeats ? "worse" : used >= fullSeats ? "better" : null;
+  return { text: `uses ${members.active28} of ${seats === 1 ? "1 seat" : `${seats} seats`}`, means };
+}
+
+function factOfPulse({ pulse = null }: Features): Fact {
+  if (pulse === null) return { text: "no pulse", means: null };
+  return { text: `pulse ${pulse} of 5`, means: pulse <= 2 ? "worse" : pulse >= 4 ? "better" : null };
 }
 
 function traitWords({ traits, numbers }: Features): string {

@@ -9,7 +9,7 @@ import { at } from "./vectors.ts";
 /** The groups of reasons: one for each idea. How often, how long ago, how much and by how many members an
  * entity uses the product is one, because its inputs are correlated: one by one, a fall in use had a sign
  * that lowers the risk. */
-export const reasonGroups = ["use", "mix", "billing", "traits", "tenure", "other"] as const;
+export const reasonGroups = ["use", "mix", "billing", "traits", "seats", "pulse", "tenure", "other"] as const;
 export type ReasonGroup = (typeof reasonGroups)[number];
 export type Contributions = Readonly<Record<ReasonGroup, number>>;
 
@@ -97,6 +97,8 @@ export const noContributions: Contributions = {
   mix: 0,
   billing: 0,
   traits: 0,
+  seats: 0,
+  pulse: 0,
   tenure: 0,
   other: 0,
 };

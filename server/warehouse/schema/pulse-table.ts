@@ -1,7 +1,7 @@
 /**
  * The pulses of accounts, copied from the ledger before scores are computed: what a team member judged, and
- * when. A row is never changed, except that a pulse is taken back. So the pulse on any day of the past follows
- * from these rows.
+ * when. A row is never changed, except that a pulse is taken back. So the pulse on any day of the past
+ * follows from these rows.
  */
 import { lastVersion, type Table } from "./tables.ts";
 

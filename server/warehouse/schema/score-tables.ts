@@ -29,8 +29,8 @@ export const accountTraitColumns: readonly string[] = [
   "plan_idle_days Nullable(Float64) CODEC(ZSTD(1))",
 ];
 
-/** Columns that `account_scores` did not have before accounts had seats and pulses: the seats that the account
- * bought, and the pulse that the team gave it, from 1 to 5. Null where either is unknown. */
+/** Columns that `account_scores` did not have before accounts had seats and pulses: the seats that the
+ * account bought, and the pulse that the team gave it, from 1 to 5. Null where either is unknown. */
 export const seatsColumns: readonly string[] = [
   "seats Nullable(UInt32) CODEC(ZSTD(1))",
   "pulse Nullable(UInt8) CODEC(ZSTD(1))",

@@ -1,6 +1,7 @@
 /** Parts of health of the organization's own: numeric traits with the values that mean 0 and 100. */
 import type { ReactElement } from "react";
 import type { HealthTrait } from "../../../../contract/api/health-traits.ts";
+import { healthFigures } from "../../../../contract/health-figures.ts";
 import { healthTraitLimits } from "../../../../contract/member-limits.ts";
 import { useRead } from "../../../api/query.ts";
 import { Button } from "../../../parts/form/button.tsx";
@@ -14,7 +15,7 @@ const begun: HealthTrait = { trait: "", zeroAt: 0, hundredAt: 10, weight: 0 };
 export function HealthTraits({ draft, errorOf }: SectionProps): ReactElement {
   const { healthTraits } = draft.values;
   const { data } = useRead("/api/traits");
-  const suggestions = data?.traits.map(({ trait }) => trait);
+  const suggestions = data && [...data.traits.map(({ trait }) => trait), ...healthFigures];
   const set = (traits: readonly HealthTrait[]) => draft.set({ healthTraits: [...traits] });
   const error = errorOf("healthTraits");
   return (
@@ -22,8 +23,8 @@ export function HealthTraits({ draft, errorOf }: SectionProps): ReactElement {
       <div className="grid gap-0.5">
         <h3 className="font-medium">Your own parts</h3>
         <p className="max-w-prose text-sm text-soft">
-          A numeric trait, such as nps, open_tickets or days_since_last_call. An account has the traits of its
-          owner.
+          A numeric trait, such as nps or open_tickets, of an account also its owner's; or $seatsUsed, in per
+          cent, and $pulse, 1 to 5.
         </p>
       </div>
       {error !== undefined && (

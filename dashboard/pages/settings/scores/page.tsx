@@ -15,7 +15,13 @@ import { RelativeTime } from "../../../parts/time.tsx";
 import { useTell } from "../../../parts/toast.tsx";
 import { classes } from "../../../text/classes.ts";
 import { numbers } from "../../../text/format.ts";
-import { authorText, churnTargetText, healthTraitText, riskBoundsText } from "../../../text/setting-names.ts";
+import {
+  authorText,
+  churnTargetText,
+  healthTraitName,
+  healthTraitText,
+  riskBoundsText,
+} from "../../../text/setting-names.ts";
 import { ChurnTargetsPanel } from "./churn-targets.tsx";
 import { EventRules, type SectionProps, scoreFields } from "./event-rules.tsx";
 import { HealthWeights, healthParts } from "./health-weights.tsx";
@@ -73,7 +79,9 @@ function Read({ saved }: { saved: Settings }): ReactElement {
             ({ name, label }) =>
               [`Weight of ${label} in health`, `${numbers.precise(saved.healthWeights[name])}%`] as const,
           ),
-          ...saved.healthTraits.map((one) => [`${one.trait} in health`, healthTraitText(one)] as const),
+          ...saved.healthTraits.map(
+            (one) => [`${healthTraitName(one.trait)} in health`, healthTraitText(one)] as const,
+          ),
           ["Key events", listText(saved.keyEvents)],
           ["Passive events", listText(saved.passiveEvents)],
           [

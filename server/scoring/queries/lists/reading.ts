@@ -165,9 +165,13 @@ function selectionQuery(question: ListQuestion): Query {
   };
 }
 
+/** Columns of a row of account_scores: seats used is active members of 28 days ÷ seats. */
+const seatsOfRow = "seats, active_members_28 / nullIf(seats, 0) AS seatsUsed, pulse";
+
 /** The scores of a run by `entity`, with the `change` of health since an earlier one and the
  * `healthBandBefore`, which is empty for entities without an earlier band. Changes by another model or other
- * settings are left out: an entity whose band changed only by them has its new band before, too.
+ * settings are left out: an entity whose band changed only by them has its new band before, too. Accounts
+ * also have `seats`, `seatsUsed` and `pulse`.
  * @param conditions on the columns of the kind's table
  * @param activityOrder for `activityPosition`, which is null without it */
 export function scoresWithChange(
@@ -179,6 +183,7 @@ export function scoresWithChange(
   }: { readonly conditions?: readonly string[]; readonly activityOrder?: ActivityOrder | undefined } = {},
 ): Query {
   const position = activityPosition(activityOrder);
+  const [seats, ofSeats] = kind === "account" ? [", seats, seatsUsed, pulse", `, ${seatsOfRow}`] : ["", ""];
   const before =
     earlier === undefined
       ? `SELECT toUInt32(0) AS entity, CAST(NULL AS Nullable(Float64)) AS before, '' AS bandBefore, 0. AS byRules, '' AS bandFirst, '' AS bandLast WHERE false`
@@ -191,9 +196,9 @@ export function scoresWithChange(
   return {
     sql: `
       SELECT entity, day, state, healthBand, health, risk, activityPosition, engagement, momentum,
-        health - before - byRules AS change, if(${isMovedByRules("bandBefore", "toString(healthBand)")}, toString(healthBand), bandBefore) AS healthBandBefore
+        health - before - byRules AS change, if(${isMovedByRules("bandBefore", "toString(healthBand)")}, toString(healthBand), bandBefore) AS healthBandBefore ${seats}
       FROM (SELECT ${kind} AS entity, toInt32(day) AS day, state, colour AS healthBand, health, risk,
-          ${position.sql} AS activityPosition, engagement, momentum
+          ${position.sql} AS activityPosition, engagement, momentum ${ofSeats}
         FROM (SELECT * FROM ${kind}_scores FINAL WHERE ${[rowsOfRun(kind), ...conditions].join(" AND ")})) AS scores
       LEFT JOIN (${before}) AS earlier USING (entity)`,
     parameters: {

@@ -9,7 +9,7 @@ import type { State } from "../../scores/state.ts";
 import type { EntityKind } from "../engagement-events.ts";
 import { type FeatureRow, featuresOfRow } from "../feature-query.ts";
 import { valuesByTrait } from "../health-sql.ts";
-import { accountOf } from "../row-query.ts";
+import { accountOf, seatsOf } from "../row-query.ts";
 
 /** A row of user_scores or account_scores. */
 export interface StoredScore extends Omit<FeatureRow, "cell"> {
@@ -40,6 +40,8 @@ export interface StoredScore extends Omit<FeatureRow, "cell"> {
   readonly topShare?: number;
   readonly meanRiskLogOdds?: number | null;
   readonly meanEngagement?: number;
+  readonly seats?: number | null;
+  readonly pulse?: number | null;
 }
 
 const commonColumns = `
@@ -56,7 +58,7 @@ const kindColumns: Readonly<Record<EntityKind, string>> = {
   user: `user AS entity, own_account_active_28 AS ownAccountActive28, own_account_previous_28 AS ownAccountPrevious28`,
   account: `account AS entity, active_members_28 AS active28, active_members_previous_28 AS activePrevious28,
     active_members_90 AS active90, top_share AS topShare, mean_risk_log_odds AS meanRiskLogOdds,
-    mean_engagement AS meanEngagement`,
+    mean_engagement AS meanEngagement, seats, pulse`,
 };
 
 /** The columns of a `StoredScore`, for a SELECT from the kind's table. */
@@ -87,6 +89,7 @@ export function featuresOfStored(score: StoredScore, told: ModelTraits): Feature
     account: accountOf(score),
     members: membersOfScore(score),
     billing: billingOf(score.billing),
+    ...seatsOf(score),
   });
 }
 
