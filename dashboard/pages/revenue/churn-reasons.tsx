@@ -62,7 +62,7 @@ function Reasons({ answer, choices }: { answer: Answer; choices: Choices }): Rea
   return (
     <>
       <DataTable
-        label="Churn reasons"
+        label="Departures by reason"
         name="churn-reasons"
         isPlain
         rows={rows}

@@ -50,14 +50,15 @@ const voidReasons = ["", "cancellation_requested", "canceled", "cancelled", "uns
 
 /** The sources by their numbers in SQL. */
 const sources: readonly (ReasonSource | null)[] = [null, "team", "billing", "event"];
-const numberOf = (source: ReasonSource) => sources.indexOf(source);
+/** The number of a source in SQL. */
+export const numberOf = (source: ReasonSource) => sources.indexOf(source);
 /** Of the parameters for the trait: a split has a key of its own. */
 const reasonKey = "reasonKey";
 /** Later than any event. */
 const never = 9_007_199_254_740_991;
 
 /** As Stripe's reasons are written: "Too expensive" is too_expensive. */
-const asKey = (text: string) => `replaceRegexpAll(lowerUTF8(trimBoth(${text})), '[^\\\\p{L}\\\\p{N}]+', '_')`;
+const asKey = (text: string) => `translate(lowerUTF8(trimBoth(${text})), ' -', '__')`;
 const cut = (text: string, characters: number) => `substringUTF8(trimBoth(${text}), 1, ${characters})`;
 const cutComment = (text: string) => {
   const { commentCharacters: most } = churnReasonLimits;
@@ -84,7 +85,7 @@ const toldColumns = `
 /** Which payers' words are read: those of all payers, or of `entities` of one kind. */
 type Readers = "payers" | EntityKind;
 
-/** Rows of what was said: `of_payer`, `ms`, `is_return`, `source`, `told_reason` and `told_comment`. */
+/** Rows of what was said, an event perhaps twice: `of_payer`, `ms`, `is_return`, `source`, `told_reason` and `told_comment`. */
 function saidQuery({ organization, churnEvents }: ReasonsQuestion, readers: Readers): Sql {
   const isAsked = (kind: EntityKind, column: string = kind) => {
     if (readers === "payers") return "true";
@@ -97,7 +98,7 @@ function saidQuery({ organization, churnEvents }: ReasonsQuestion, readers: Read
     SELECT of_payer, ${msOf("time")} AS ms, is_return, ${numberOf("billing")} AS source, told_reason, told_comment
     FROM (
       SELECT subscription, time, ${returns} AS is_return, if(is_return, '{}', stored.properties) AS properties, ${toldColumns}
-      FROM billing_events AS stored FINAL WHERE ${ofOrganization} AND (${ends} OR ${returns})
+      FROM billing_events AS stored WHERE ${ofOrganization} AND (${ends} OR ${returns})
         ${readers === "payers" ? "" : `AND subscription IN (SELECT subscription FROM subscriptions WHERE ${ofOrganization} AND ${isAskedPayer})`}
     ) AS told
     JOIN (
@@ -138,8 +139,9 @@ function saidQuery({ organization, churnEvents }: ReasonsQuestion, readers: Read
 }
 
 /**
- * Adds `source` (a number), `reason` (empty for none) and `comment` to rows of `payer`, `left_ms` and
- * `since_ms`. Queries need `jsonSettings`.
+ * Adds `source` (a number), `reason` (empty for none) and `comment` to rows of `payer`, `left_ms`, `since_ms` and
+ * `is_involuntary`. Queries need `jsonSettings`. What says nothing is left out by the aggregate: as a condition
+ * the engine would compute it for payments too, and 100,000 payers took 2.4 s in place of 0.7 s.
  * @param columns other columns that are kept; `is_involuntary` is always there
  */
 export function withReasons(
@@ -173,9 +175,9 @@ export function withReasons(
         FROM (${rows.text}) AS departed
         LEFT JOIN (
           SELECT of_payer, groupArrayIf(ms, is_return) AS returned,
-            arraySort(groupArrayIf((ms, toUInt8(source), told_reason, told_comment), NOT is_return)) AS says
+            arraySort(groupArrayIf((ms, toUInt8(source), told_reason, told_comment),
+              NOT is_return AND (source = ${numberOf("team")} OR told_reason != '' OR told_comment != ''))) AS says
           FROM (${said.text})
-          WHERE is_return OR source = ${numberOf("team")} OR told_reason != '' OR told_comment != ''
           GROUP BY of_payer) AS words ON words.of_payer = departed.payer)`,
     parameters: { ...rows.parameters, ...said.parameters },
   };

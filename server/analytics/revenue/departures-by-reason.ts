@@ -13,10 +13,11 @@ import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
 import type { Warehouse } from "../../warehouse/engine/warehouse.ts";
 import { jsonSettings } from "../json-text.ts";
 import type { Sql } from "../sql.ts";
-import { type ReasonsQuestion, sourceAt, withReasons } from "./churn-reasons.ts";
+import { numberOf, type ReasonsQuestion, sourceAt, withReasons } from "./churn-reasons.ts";
 import { groupAt, type PayerGroup, type RevenueSplit } from "./payer-groups.ts";
 import { departuresQuery, valuesOf } from "./revenue.ts";
-import { accountPayers, isPaying, type RevenueQuestion } from "./steps.ts";
+import { namesOfPayers } from "./revenue-at-risk.ts";
+import { accountPayers, type RevenueQuestion } from "./steps.ts";
 
 /** `mrr`: by bands of the MRR that left. `ending`: by whether payments failed. */
 export type DeparturesSplit = "none" | "plan" | "owner" | "mrr" | "ending";
@@ -71,6 +72,25 @@ type SumsRow = Omit<ReasonSums, "kind" | "value" | "reason"> & {
   readonly reason: string;
 };
 
+type Top = readonly [
+  order: number,
+  payer: number,
+  mrr: number,
+  isInvoluntary: boolean,
+  reason: string,
+  source: number,
+  comment: string,
+];
+
+/** The row of all departures together has the newest comments. */
+interface Row extends SumsRow {
+  readonly commented: number;
+  readonly top: readonly Top[];
+}
+
+/** Of the row of all departures: no departure is in the month that begins in 1970. */
+const allEdge = 0;
+
 /** The departures of consecutive months by reason, and what was said about them. @throws WarehouseError */
 export async function departuresByReason(
   warehouse: Warehouse,
@@ -78,15 +98,23 @@ export async function departuresByReason(
 ): Promise<DeparturesByReason> {
   const split = splits[question.split];
   const values = await valuesOf(warehouse, question, split);
-  const ofValues = values !== null && { values };
   const { text, parameters } = reasonedQuery(question, split);
-  const [rows, said] = await Promise.all([
-    warehouse.rows<SumsRow>(`${sumsOf(text)} ${jsonSettings}`, { ...parameters, ...ofValues }),
-    commentsOf(warehouse, question, { text, parameters: { ...parameters, ...ofValues } }),
-  ]);
-  const names = values ?? namesOf(question);
-  const sums = rows.map(({ place, ...row }) => ({ ...groupAt(names, place), ...row }));
-  return { sums: withFewReasons(sums), ...said };
+  const rows = await warehouse.rows<Row>(`${sumsOf(text)} ${jsonSettings}`, {
+    ...parameters,
+    ...(values !== null && { values }),
+    // The function takes no 0.
+    comments: Math.max(question.comments, 1),
+  });
+  const names = values ?? namesOfGroups(question);
+  const all = rows.find(({ edge }) => edge === allEdge);
+  const sums = rows.flatMap(({ place, top: _, commented: __, ...row }) =>
+    row.edge === allEdge ? [] : [{ ...groupAt(names, place), ...row }],
+  );
+  return {
+    sums: withFewReasons(sums),
+    commentTotal: all?.commented ?? 0,
+    comments: await named(warehouse, question.organization, all?.top.slice(0, question.comments) ?? []),
+  };
 }
 
 const splits: Readonly<Record<DeparturesSplit, RevenueSplit | null>> = {
@@ -98,7 +126,7 @@ const splits: Readonly<Record<DeparturesSplit, RevenueSplit | null>> = {
 };
 
 /** The names of the groups by a departure itself; null without such a split. */
-function namesOf({ split, reporting }: DeparturesQuestion): readonly string[] | null {
+function namesOfGroups({ split, reporting }: DeparturesQuestion): readonly string[] | null {
   if (split === "ending") return ["voluntary", failedPaymentReason];
   if (split !== "mrr") return null;
   const edges = mrrBandEdges(currencyDigits(reporting));
@@ -133,14 +161,18 @@ function reasonedQuery(question: DeparturesQuestion, split: RevenueSplit | null)
   return withReasons(rows, question, { columns: ["group_place", "edge", "mrr"] });
 }
 
+/** Sums by group, month and reason, and the newest comments of all, in one pass over the departures. */
 function sumsOf(text: string): string {
-  const payersFrom = (number: number) => `countIf(source = ${number})`;
+  const payersFrom = (source: ReasonSource) => `countIf(source = ${numberOf(source)})`;
+  const top = "(-left_ms, payer, own_mrr, toBool(is_involuntary), reason, source, comment)";
   return `
     SELECT group_place AS place, edge, reason, sum(own_mrr) AS mrr, count() AS payers,
       sumIf(own_mrr, is_involuntary) AS involuntaryMrr, countIf(is_involuntary) AS involuntaryPayers,
-      ${payersFrom(1)} AS fromTeam, ${payersFrom(2)} AS fromBilling, ${payersFrom(3)} AS fromEvent
+      ${payersFrom("team")} AS fromTeam, ${payersFrom("billing")} AS fromBilling, ${payersFrom("event")} AS fromEvent,
+      countIf(comment != '') AS commented,
+      if(edge = ${allEdge}, groupArraySortedIf({comments:UInt32})(${top}, comment != ''), []) AS top
     FROM (SELECT *, mrr AS own_mrr FROM (${text}))
-    GROUP BY place, edge, reason`;
+    GROUP BY GROUPING SETS ((group_place, edge, reason), ())`;
 }
 
 /** Rare reasons in words of one's own count as `other`. */
@@ -187,41 +219,30 @@ export function addedUp(sums: readonly ReasonSums[], periodOf: (row: ReasonSums)
 
 type SumName = Exclude<keyof ReasonSums, keyof PayerGroup | "edge" | "reason">;
 
-interface CommentRow extends Omit<CommentedDeparture, "kind" | "reasonFrom"> {
-  readonly isAccount: boolean;
-  readonly source: number;
-  readonly total: number;
-}
-
-/** The newest comments. */
-async function commentsOf(
+/** The departures with the ids and names of their payers. */
+async function named(
   warehouse: Warehouse,
-  { comments, organization }: DeparturesQuestion,
-  { text, parameters }: Sql,
-): Promise<Omit<DeparturesByReason, "sums">> {
-  const rows = await warehouse.rows<CommentRow>(
-    `SELECT toBool(payer >= ${accountPayers}) AS isAccount, id, name, left_ms AS leftMs, mrr,
-       toBool(is_involuntary) AS isInvoluntary, reason, source, comment, total
-     FROM (
-       SELECT payer, left_ms, mrr, is_involuntary, reason, source, comment, count() OVER () AS total
-       FROM (${text}) WHERE comment != ''
-       ORDER BY left_ms DESC, payer LIMIT {comments:UInt32}) AS said
-     LEFT JOIN (
-       SELECT toUInt64(account) + ${accountPayers} AS named_payer, account_id AS id, name
-       FROM accounts FINAL WHERE organization = {organization:UInt32} AND ${isPaying.account}
-       UNION ALL
-       SELECT toUInt64(user), user_id, email FROM users FINAL
-       WHERE organization = {organization:UInt32} AND ${isPaying.user}) AS named ON named_payer = payer
-     ORDER BY leftMs DESC, payer ${jsonSettings}`,
-    // Without a row the total would be unknown.
-    { ...parameters, organization, comments: Math.max(comments, 1) },
-  );
-  return {
-    commentTotal: rows[0]?.total ?? 0,
-    comments: rows.slice(0, comments).map(({ isAccount, source, total: _, ...row }) => ({
-      ...row,
-      kind: isAccount ? "account" : "user",
+  organization: number,
+  top: readonly Top[],
+): Promise<CommentedDeparture[]> {
+  const namesOf = async (kind: EntityKind, entities: readonly number[]) =>
+    entities.length === 0 ? new Map() : await namesOfPayers(warehouse, { kind, organization }, entities);
+  const accounts = top.flatMap(([, payer]) => (payer >= accountPayers ? [payer - accountPayers] : []));
+  const users = top.flatMap(([, payer]) => (payer < accountPayers ? [payer] : []));
+  const names = { account: await namesOf("account", accounts), user: await namesOf("user", users) };
+  return top.map(([order, payer, mrr, isInvoluntary, reason, source, comment]) => {
+    const kind = payer >= accountPayers ? "account" : "user";
+    const { id, name } = names[kind].get(payer % accountPayers) ?? { id: "", name: "" };
+    return {
+      kind,
+      id,
+      name,
+      leftMs: -order,
+      mrr,
+      isInvoluntary,
+      reason,
       reasonFrom: sourceAt(source),
-    })),
-  };
+      comment,
+    };
+  });
 }
