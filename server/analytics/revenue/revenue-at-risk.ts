@@ -248,8 +248,7 @@ async function named(
 ): Promise<PayerAtRisk[]> {
   if (top.length === 0) return [];
   const entities = top.map(([, entity]) => entity);
-  const rows = await warehouse.rows<Named>(namesOf[kind], { organization, entities });
-  const names = new Map(rows.map(({ entity, ...name }) => [entity, name]));
+  const names = await namesOfPayers(warehouse, { kind, organization }, entities);
   return top.map(([order, entity, mrr, risk, scheduled]) => ({
     ...(names.get(entity) ?? { id: "", name: "" }),
     mrr,
@@ -258,6 +257,16 @@ async function named(
     expectedLoss: isLoss ? -order : null,
     laterMrr: later.get(entity) ?? 0,
   }));
+}
+
+/** The ids and names of accounts or users, by their numbers: of users their e-mail addresses. */
+export async function namesOfPayers(
+  warehouse: Warehouse,
+  { kind, organization }: Pick<AtRiskQuestion, "kind" | "organization">,
+  entities: readonly number[],
+): Promise<ReadonlyMap<number, Omit<Named, "entity">>> {
+  const rows = await warehouse.rows<Named>(namesOf[kind], { organization, entities });
+  return new Map(rows.map(({ entity, ...name }) => [entity, name]));
 }
 
 function lossOf(
