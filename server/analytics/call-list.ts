@@ -25,9 +25,11 @@ import {
   risksOfDays,
 } from "./call-facts.ts";
 import { type Controls, controlsOn } from "./entities/controls.ts";
+import { setOfNumbers } from "./entities/entity-sets.ts";
 import { type Owner, type Owners, ownerIn, ownersOf } from "./entities/owners.ts";
+import { withinSet } from "./entities/within-set.ts";
 import { type Call, type CallGround, callOf, callReason, compareCalls, isWorseSince } from "./ranking.ts";
-import { cancellationReasons } from "./revenue/churn-reasons.ts";
+import { type CancellationReason, cancellationReasons } from "./revenue/churn-reasons.ts";
 import { revenueQuestion } from "./revenue/currencies.ts";
 import { type PayersQuestion, payersNow } from "./revenue/payers-now.ts";
 import { renewalDayOf } from "./revenue/renews-at.ts";
@@ -156,6 +158,44 @@ async function callsOf(
     const call = callOf(kind.kind, row, kind.ground);
     return call === undefined ? [] : [[call, row, kind] as const];
   });
+}
+
+/** Why users or accounts that pay may leave, by their numbers, in the words of the call list. Those for which
+ * no class holds are left out; those that are set aside are not. @throws WarehouseError */
+export async function callReasons(
+  parts: CallListParts,
+  organization: Organization,
+  kind: EntityKind,
+  entities: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
+  if (entities.length === 0) return new Map();
+  const { warehouse, ledger, nowMs } = parts;
+  const zone = zoneOf(organization.timezone);
+  const ground: Ground = { ...parts, organization, zone, today: zone.dayOf(nowMs()) };
+  const { reportingCurrency, currencyRates } = (await ledger.settings.get(organization.id)).settings;
+  const asked = { organization: organization.id, reportingCurrency, currencyRates };
+  const of = await kindOf(ground, await revenueQuestion(warehouse, asked), kind);
+  const within = withinSet(
+    warehouse,
+    await setOfNumbers(warehouse, kind, { organization: organization.id, numbers: entities }),
+  );
+  const calls = await callsOf(ground, of, { users: within, accounts: within });
+  const ending = calls.flatMap(([{ callClass }, { entity }]) =>
+    callClass === "end_scheduled" ? [entity] : [],
+  );
+  const said = await cancellationReasons(warehouse, organization.id, kind, ending);
+  const dayOf = (ms: number) => zone.dayOf(ms);
+  return new Map(
+    calls.map(([call, { entity }]) => [
+      entity,
+      callReason(call, of.ground, { cancelReason: cancelReasonOf(said.get(entity)), dayOf }),
+    ]),
+  );
+}
+
+/** A reason from before the last return is about an earlier departure. */
+function cancelReasonOf(said: CancellationReason | undefined): string {
+  return said !== undefined && said.saidAtMs >= said.returnedAtMs ? said.reason : "";
 }
 
 async function kindOf(
@@ -399,9 +439,7 @@ function rowOf({ zone, today }: Ground, parts: RowParts): CallRow {
   const dayOf = (ms: number) => zone.dayOf(ms);
   const payer = known.payers.get(entity);
   const contactedMs = known.contacts.get(entity);
-  const said = known.reasons.get(entity);
-  // A reason from before the last return is about an earlier departure.
-  const cancelReason = said !== undefined && said.saidAtMs >= said.returnedAtMs ? said.reason : "";
+  const cancelReason = cancelReasonOf(known.reasons.get(entity));
   const ofPeriod = payer?.renewsAtMs == null ? null : dayOf(payer.renewsAtMs);
   const scheduledMrr = payer?.scheduledMrr ?? 0;
   const isBilled = row.isPayer || payer !== undefined;
