@@ -302,6 +302,28 @@ test("any past month is what a recount of random lives says, and renewed, lost a
   expect(found.reduce((sum, [, , , lost = 0]) => sum + lost, 0)).toBeGreaterThan(0);
 });
 
+test("what is expected of a past month is what was expected on its first day, whatever came since", async () => {
+  const organization = subject.newOrganization();
+  const random = new Random(72);
+  const lives = Array.from({ length: 60 }, (_, index) => randomLife(random, index + 1));
+  await store(organization, lives);
+  const asked = months(2, 6, [2, 3, 4, 5, 6]);
+  for (const { asOfDay } of asked) {
+    const risks = lives.map(() => (random.chance(0.2) ? null : random.between(1, 60) / 100));
+    await score(organization, asOfDay, risks);
+  }
+  const read = (more: Partial<RenewalsQuestion>) =>
+    questionOf(organization, more).then((question) => renewalsOfMonths(subject.warehouse, question, []));
+  const later = await read({ months: asked });
+  for (const [index, month] of asked.entries()) {
+    const [onTheDay] = await read({ months: [month], nowMs: month.asOfMs });
+    const { expected, dueMrr, withoutRiskMrr, scheduledMrr } = later[index] ?? {};
+    expect(onTheDay).toMatchObject({ dueMrr, withoutRiskMrr, scheduledMrr, renewedMrr: 0 });
+    expect(expected?.expected).toBeGreaterThan(0);
+    expect(onTheDay?.expected).toEqual(expected ?? null);
+  }
+});
+
 /** A monthly or quarterly life with payments, failures, scheduled ends and plain ends. */
 function randomLife(random: Random, account: number): Life {
   const step = random.pick([1, 3]);
