@@ -22,6 +22,7 @@ export const pages = {
   winBack: "/o/$organization/win-back",
   retention: "/o/$organization/retention",
   revenue: "/o/$organization/revenue",
+  renewals: "/o/$organization/renewals",
   events: "/o/$organization/events",
   sources: "/o/$organization/sources",
   model: "/o/$organization/model",

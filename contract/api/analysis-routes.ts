@@ -3,6 +3,7 @@
 import { alertFigures } from "../alerts/rule-routes.ts";
 import { ChurnReasonsAnswer, ChurnReasonsParameters } from "../billing/churn-reasons.ts";
 import * as payers from "../billing/payers.ts";
+import * as renewals from "../billing/renewals.ts";
 import * as revenue from "../billing/revenue.ts";
 import { CallListAnswer, CallListParameters } from "../call-list-schemas.ts";
 import { digestFigures } from "../digest/routes.ts";
@@ -324,6 +325,18 @@ export const analysisRoutes = {
     query: ChurnReasonsParameters,
     answer: ChurnReasonsAnswer,
     table: "reasons",
+  }),
+  "GET /api/renewals": figure({
+    summary: "Renewals by month: what is due, what is expected to renew, and what came of past months",
+    query: renewals.RenewalsParameters,
+    answer: renewals.RenewalsAnswer,
+    table: "months",
+  }),
+  "GET /api/renewals/payers": figure({
+    summary: "The payers that renew in a month, with churn risk, reason and owner",
+    query: renewals.RenewalPayersParameters,
+    answer: renewals.RenewalPayersAnswer,
+    table: "payers",
   }),
   "GET /api/win-back": figure({
     summary: "Users or accounts that churned lately, the highest last MRR first, with churn reasons",

@@ -67,6 +67,12 @@ export const navigation: readonly (readonly NavigationEntry[])[] = [
   [
     entry("retention", "Returning users by cohort"),
     entry("revenue", "MRR, its retention, and MRR at risk"),
+    {
+      to: pages.renewals,
+      label: "Renewals",
+      icon: "calendar",
+      about: "What renews by month, what is expected, and what came",
+    },
     entry("events", "Events live and over time"),
     entry("sources", "Connected tools, set-up, silent sources"),
     entry("model", "How good the predictions are"),

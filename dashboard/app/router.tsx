@@ -139,6 +139,7 @@ const routeTree = root.addChildren([
     figuresPage(pages.winBack, () => import("../pages/entity/win-back.tsx")),
     figuresPage(pages.retention, () => import("../pages/retention/page.tsx")),
     figuresPage(pages.revenue, () => import("../pages/revenue/page.tsx")),
+    figuresPage(pages.renewals, () => import("../pages/renewals/page.tsx")),
     organizationPage(pages.events, () => import("../pages/events/page.tsx")),
     organizationPage(pages.sources, () => import("../pages/sources/page.tsx")),
     figuresPage(pages.model, () => import("../pages/model/page.tsx")),

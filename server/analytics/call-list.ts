@@ -25,7 +25,9 @@ import {
   risksOfDays,
 } from "./call-facts.ts";
 import { type Controls, controlsOn } from "./entities/controls.ts";
+import { setOfNumbers } from "./entities/entity-sets.ts";
 import { type Owner, type Owners, ownerIn, ownersOf } from "./entities/owners.ts";
+import { withinSet } from "./entities/within-set.ts";
 import { type Call, type CallGround, callOf, callReason, compareCalls, isWorseSince } from "./ranking.ts";
 import { reasonsAt, type SaidReason } from "./revenue/churn-reasons.ts";
 import { revenueQuestion } from "./revenue/currencies.ts";
@@ -157,6 +159,56 @@ async function callsOf(
     return call === undefined ? [] : [[call, row, kind] as const];
   });
 }
+
+/** Why users or accounts that pay may leave, by their numbers, in the words of the call list. Those for which
+ * no class holds are left out; those that are set aside are not. @throws WarehouseError */
+export async function callReasons(
+  parts: CallListParts,
+  organization: Organization,
+  kind: EntityKind,
+  entities: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
+  if (entities.length === 0) return new Map();
+  const { warehouse, ledger, nowMs } = parts;
+  const zone = zoneOf(organization.timezone);
+  const ground: Ground = { ...parts, organization, zone, today: zone.dayOf(nowMs()) };
+  const { reportingCurrency, currencyRates } = (await ledger.settings.get(organization.id)).settings;
+  const asked = { organization: organization.id, reportingCurrency, currencyRates };
+  const of = await kindOf(ground, await revenueQuestion(warehouse, asked), kind);
+  const within = withinSet(
+    warehouse,
+    await setOfNumbers(warehouse, kind, { organization: organization.id, numbers: entities }),
+  );
+  const calls = await callsOf(ground, of, { users: within, accounts: within });
+  const ending = calls.flatMap(([{ callClass }, { entity }]) =>
+    callClass === "end_scheduled" ? [entity] : [],
+  );
+  const said = await reasonsOfEnds(warehouse, { organization: organization.id, kind }, ending, nowMs());
+  const dayOf = (ms: number) => zone.dayOf(ms);
+  return new Map(
+    calls.map(([call, { entity }]) => [
+      entity,
+      callReason(call, of.ground, { cancelReason: cancelReasonOf(said.get(entity)), dayOf }),
+    ]),
+  );
+}
+
+/** Why those with a scheduled end leave, by number. */
+async function reasonsOfEnds(
+  warehouse: Warehouse,
+  { organization, kind }: { readonly organization: number; readonly kind: EntityKind },
+  ending: readonly number[],
+  atMs: number,
+): Promise<ReadonlyMap<number, SaidReason | undefined>> {
+  const said = await reasonsAt(
+    warehouse,
+    { organization, kind, churnEvents: [] },
+    ending.map((entity) => ({ entity, atMs, sinceMs: 0 })),
+  );
+  return new Map(ending.map((entity, index) => [entity, said[index]]));
+}
+
+const cancelReasonOf = (said: SaidReason | undefined) => said?.comment || said?.reason || "";
 
 async function kindOf(
   { warehouse, ledger, organization, zone, today, nowMs }: Ground,
@@ -377,18 +429,9 @@ async function detailsOf(
     calledEntities(warehouse, { organization, kind }, numbers),
     lastContacts(warehouse, { organization, kind }, numbers),
     payersNow(warehouse, withinHorizon, numbers),
-    reasonsAt(
-      warehouse,
-      { organization, kind, churnEvents: [] },
-      ending.map((entity) => ({ entity, atMs: nowMs(), sinceMs: 0 })),
-    ),
+    reasonsOfEnds(warehouse, { organization, kind }, ending, nowMs()),
   ]);
-  return {
-    entities,
-    contacts,
-    payers: now,
-    reasons: new Map(ending.map((entity, index) => [entity, reasons[index]])),
-  };
+  return { entities, contacts, payers: now, reasons };
 }
 
 interface RowParts {
@@ -409,8 +452,7 @@ function rowOf({ zone, today }: Ground, parts: RowParts): CallRow {
   const dayOf = (ms: number) => zone.dayOf(ms);
   const payer = known.payers.get(entity);
   const contactedMs = known.contacts.get(entity);
-  const said = known.reasons.get(entity);
-  const cancelReason = said?.comment || said?.reason || "";
+  const cancelReason = cancelReasonOf(known.reasons.get(entity));
   const ofPeriod = payer?.renewsAtMs == null ? null : dayOf(payer.renewsAtMs);
   const scheduledMrr = payer?.scheduledMrr ?? 0;
   const isBilled = row.isPayer || payer !== undefined;

@@ -10,6 +10,7 @@ import { modelHandlers } from "../figures/model.ts";
 import { operationHandlers } from "../figures/operation.ts";
 import { overviewHandlers } from "../figures/overview.ts";
 import { payersHandlers } from "../figures/payers.ts";
+import { renewalsHandlers } from "../figures/renewals.ts";
 import { retentionHandlers } from "../figures/retention.ts";
 import { revenueHandlers } from "../figures/revenue.ts";
 import { scoreListsHandlers } from "../figures/score-lists.ts";
@@ -43,6 +44,7 @@ export const analysisHandlers: AnalysisHandlers = {
   ...overviewHandlers,
   ...payersHandlers,
   ...pulseFigureHandlers,
+  ...renewalsHandlers,
   ...resultsHandlers,
   ...retentionHandlers,
   ...revenueHandlers,

@@ -16,12 +16,11 @@ import { msPerDay } from "../calendar/zone.ts";
 import type { AnalysisHandlers } from "../http/api/context.ts";
 import { revenueOf } from "../http/api/currency.ts";
 import { lastDay } from "../http/api/days.ts";
-import { servingResult } from "../scoring/churn/ladder.ts";
 import { rowsOf } from "../scoring/run/entity.ts";
 import type { RunBody } from "../scoring/run/record-bodies.ts";
 import { controlsOf } from "./controls.ts";
 import { type CalendarPeriod, monthsOf, revenuePeriods } from "./revenue-periods.ts";
-import { lossUntilMs, riskScaleOfRun, scoreContext } from "./score-context.ts";
+import { calibrationOf, lossUntilMs, riskScaleOfRun, scoreContext } from "./score-context.ts";
 import { warehouseWithinPayers } from "./segment-evaluation.ts";
 
 type Query = Pick<RouteQuery<"GET /api/revenue">, "split" | "trait">;
@@ -137,18 +136,6 @@ export const revenueHandlers = {
 
 function baseRateOf(observed: RunBody["observedBaseRate"]) {
   return observed ? { rate: observed.rate, low: observed.low, high: observed.high } : null;
-}
-
-/** The calibration of the model that serves, in its back-test; null without one. */
-function calibrationOf({ choice, backtest }: Pick<RunBody, "choice" | "backtest">) {
-  const metrics = servingResult(choice, backtest)?.metrics;
-  const {
-    calibrationSlope: slope,
-    calibrationIntercept: intercept,
-    calibrationCovariance: covariance,
-  } = metrics ?? {};
-  const isKnown = slope != null && intercept != null && covariance != null;
-  return isKnown ? { slope, intercept, covariance } : null;
 }
 
 /** @throws ApiError when the attribute is missing, or there without its split */

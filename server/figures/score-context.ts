@@ -7,7 +7,7 @@ import { msPerDay } from "../calendar/zone.ts";
 import type { OrganizationContext } from "../http/api/context.ts";
 import { dayOfParameter } from "../http/api/days.ts";
 import type { ActivityOrder } from "../scoring/churn/activity-order.ts";
-import { provenBaseRate } from "../scoring/churn/ladder.ts";
+import { provenBaseRate, servingResult } from "../scoring/churn/ladder.ts";
 import type { EntityKind } from "../scoring/queries/engagement-events.ts";
 import { type OfRun, orderByActivity } from "../scoring/queries/lists/reading.ts";
 import { rowsOf } from "../scoring/run/entity.ts";
@@ -80,6 +80,18 @@ export async function activityOrderOfRun(
 export function lossUntilMs(run: Run | undefined, kind: EntityKind, nowMs: number): number | null {
   if (run?.body.settings.churnTargets[kind].by !== "subscription") return null;
   return nowMs + run.body.settings.churnHorizonDays * msPerDay;
+}
+
+/** The calibration of the model that serves, in its back-test; null without one. */
+export function calibrationOf({ choice, backtest }: Pick<RunBody, "choice" | "backtest">) {
+  const metrics = servingResult(choice, backtest)?.metrics;
+  const {
+    calibrationSlope: slope,
+    calibrationIntercept: intercept,
+    calibrationCovariance: covariance,
+  } = metrics ?? {};
+  const isKnown = slope != null && intercept != null && covariance != null;
+  return isKnown ? { slope, intercept, covariance } : null;
 }
 
 /** The limits of churn risks of a run. @param run undefined before the first */

@@ -147,6 +147,7 @@ const table: Readonly<Record<string, Readonly<Record<string, keyof typeof having
   "/retention": {},
   [cellOfToday]: { "button Save as segment": "member" },
   "/revenue": {},
+  "/renewals": {},
   "/events": {},
   "/events?tab=adoption": {},
   "/events?tab=live": {},

@@ -180,6 +180,7 @@ const headings: Readonly<Record<OrganizationAddress, string | RegExp>> = {
   "/o/$organization/win-back": "Win-back",
   "/o/$organization/retention": "Retention",
   "/o/$organization/revenue": "Revenue",
+  "/o/$organization/renewals": "Renewals",
   "/o/$organization/events": "Events",
   "/o/$organization/sources": "Sources",
   "/o/$organization/model": "Model",

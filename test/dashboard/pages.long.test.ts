@@ -28,6 +28,7 @@ const inOrganization = [
   "/accounts",
   "/retention",
   "/revenue",
+  "/renewals",
   "/events",
   "/model",
   "/settings/account",

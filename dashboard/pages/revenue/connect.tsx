@@ -39,12 +39,10 @@ const tools = [
   { source: "polar", name: "Polar" },
 ] as const;
 
-export function Connect(): ReactElement {
+/** @param note what the page shows once subscriptions are known */
+export function Connect({ note }: { note: string }): ReactElement {
   return (
-    <Panel
-      title="Connect your billing data"
-      note="This page shows MRR, its movements, retention and MRR at risk once subscriptions are known."
-    >
+    <Panel title="Connect your billing data" note={note}>
       <div className="grid items-start gap-x-10 gap-y-6 xl:grid-cols-2">
         <div className="grid gap-5">
           <Way title="Your billing tool">

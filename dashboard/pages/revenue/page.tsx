@@ -48,7 +48,11 @@ export default function RevenuePage(): ReactElement {
               </Panel>
             </div>
           }
-          empty={(answer) => !answer.hasSubscriptions && <Connect />}
+          empty={(answer) =>
+            !answer.hasSubscriptions && (
+              <Connect note="This page shows MRR, its movements, retention and MRR at risk once subscriptions are known." />
+            )
+          }
         >
           {(answer) => <Everything answer={answer} />}
         </Figures>

@@ -58,7 +58,7 @@ function renewsDay(kind: EntityKind): string {
 
 /** The day of the attribute `renewsAt`, null without a valid one. It binds `zoneParameters`. @param traits of
  * an account, an expression */
-function renewsDayOf(traits: string): string {
+export function renewsDayOf(traits: string): string {
   const text = `if(position(${traits}, '"renewsAt":') > 0, JSONExtractString(${traits}, 'renewsAt'), '')`;
   const time = `ifNull(parseDateTime64BestEffortOrNull(${text}, 3, 'UTC'), toDateTime64(0, 3, 'UTC'))`;
   // A date is a day by itself. A date-time is an instant of a day in the organization's timezone.

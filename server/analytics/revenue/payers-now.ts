@@ -335,6 +335,17 @@ function mrrOf(question: PayersQuestion): {
   };
 }
 
+/** States of subscriptions with `own_mrr` and `own_currency`, and the column of this MRR in the reporting
+ * currency. They bind `rateParameters` where another currency is in use. */
+export function convertedStates(
+  { reporting, used }: RevenueQuestion,
+  states: string,
+): { readonly text: string; readonly amount: "own_mrr" | "own_amount" } {
+  return used.some((code) => code !== reporting)
+    ? { text: withAmount(states, "own"), amount: "own_amount" }
+    : { text: states, amount: "own_mrr" };
+}
+
 /** The states with an amount in the reporting currency. */
 function withAmount(states: string, which: "own" | "later"): string {
   return `
@@ -348,7 +359,7 @@ function withAmount(states: string, which: "own" | "later"): string {
 }
 
 /** Payers that ever had MRR in a currency without a rate, also of subscriptions that have not begun. */
-const payersInUnrated = (kind: EntityKind, and = "") => `
+export const payersInUnrated = (kind: EntityKind, and = "") => `
   SELECT ${kind === "account" ? "one_account" : "one_user"} AS payer
   FROM subscriptions FINAL
   ARRAY JOIN mrr AS one_mrr, currency AS one_currency, payer_account AS one_account, payer_user AS one_user
