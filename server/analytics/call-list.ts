@@ -3,6 +3,7 @@
 import { type CallClass, type CallListName, callListLimits as limits } from "../../contract/call-list.ts";
 import { msPerDay, type Zone, zoneOf } from "../calendar/zone.ts";
 import type { SharedLedger } from "../ledger/ledger.ts";
+import { type Owner, type Owners, ownerIn, ownersOf } from "../ledger/rules/owners.ts";
 import type { EntitiesByNumber } from "../ledger/stores/entity-rows.ts";
 import type { Organization } from "../ledger/stores/organization-rows.ts";
 import { expectedLossOfPayer } from "../revenue/payer-now.ts";
@@ -25,7 +26,6 @@ import {
   risksOfDays,
 } from "./call-facts.ts";
 import { type Controls, controlsOn } from "./entities/controls.ts";
-import { type Owner, type Owners, ownerIn, ownersOf } from "./entities/owners.ts";
 import { type Call, type CallGround, callOf, callReason, compareCalls, isWorseSince } from "./ranking.ts";
 import { cancellationReasons } from "./revenue/churn-reasons.ts";
 import { revenueQuestion } from "./revenue/currencies.ts";

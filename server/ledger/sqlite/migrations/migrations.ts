@@ -276,6 +276,7 @@ const migrations: readonly Migration[] = [
   ofFeature("alerts", 12),
   ofFeature("alerts", 13),
   ofFeature("alerts", 14),
+  ofFeature("notes-and-tasks", 1),
 ];
 
 /** The number of migrations of this code. */
