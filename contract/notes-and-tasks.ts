@@ -10,6 +10,8 @@ export const workLimits = {
   tasksPerEntity: 500,
   openTasksPerOrganization: 10_000,
   churnReasonCharacters: 200,
+  /** Of the name of an imported author, assignee or owner. */
+  authorCharacters: 200,
   /** Of a body with a note, whose characters may take four bytes each, or six where JSON escapes them. */
   bodyBytes: 32_768,
 } as const;
@@ -17,6 +19,10 @@ export const workLimits = {
 /** Which tasks a list has. `due`: open, and due today or before. `overdue`: open, and due before today. */
 export const taskLists = ["open", "due", "overdue", "done"] as const;
 export type TaskList = (typeof taskLists)[number];
+
+/** What a team wrote in another tool and brings along by an import. */
+export const workTypes = ["notes", "tasks", "contacts", "owners"] as const;
+export type WorkType = (typeof workTypes)[number];
 
 /** How a user was contacted. */
 export const contactKinds = ["call", "email", "meeting", "chat", "other"] as const;

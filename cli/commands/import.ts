@@ -4,6 +4,7 @@ import { basename, dirname, extname, join } from "node:path";
 import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
 import type { ImportService } from "../../server/between/remote/shared-ledger.ts";
+import { type ImportRow, isWorkRow } from "../../server/intake/import-rows.ts";
 import { isRejection } from "../../server/intake/importer.ts";
 import type { ImportRecord } from "../../server/ledger/stores/imports.ts";
 import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
@@ -11,13 +12,20 @@ import { withDayOrder } from "../import/day-order.ts";
 import { exportPlan } from "../import/export-plan.ts";
 import { ImportFile } from "../import/file.ts";
 import { describeMapping, type Mapping, resolveMapping } from "../import/mapping.ts";
-import { addImportOptions, type ImportOptions, mappingOptionsOf, readingOf } from "../import/options.ts";
+import {
+  addImportOptions,
+  type ImportOptions,
+  mappingOptionsOf,
+  readingOf,
+  workMappingOf,
+} from "../import/options.ts";
 import { type ImportPlan, mappedPlan } from "../import/plan.ts";
 import { printFinished, Report, unmatchedLines } from "../import/report.ts";
 import type { Row, RowSource } from "../import/row.ts";
 import { runImport } from "../import/run.ts";
 import { importService } from "../import/service.ts";
 import { openRows } from "../import/source.ts";
+import { withDayOrderOfWork, workPlan } from "../import/work-rows.ts";
 import { organizationOf, withInstallation } from "../installation.ts";
 import { printable } from "../output.ts";
 import { printLine } from "../print.ts";
@@ -28,7 +36,7 @@ export function importCommand(): Command {
   return addImportOptions(
     new Command("import")
       .description(
-        "Import events, users or accounts from CSV, JSON lines or Parquet, or the exports of another tool. After an interruption, run it again: it resumes",
+        "Import events, users, accounts, notes, tasks, contacts or owners from CSV, JSON lines or Parquet, or the exports of another tool. After an interruption, run it again: it resumes",
       )
       .argument("<files...>", "their paths; .csv and .jsonl may be compressed as .gz"),
   ).action((paths: readonly string[], options: ImportOptions) =>
@@ -95,6 +103,11 @@ async function planOf(file: ImportFile, options: ImportOptions): Promise<Planned
   const first = await firstRows(openRows(reading, file.bytes));
   if (first.length === 0) return undefined;
   const columns = columnsOf(first);
+  const work = workMappingOf(options, columns, reading.format !== "jsonl");
+  if (work !== undefined) {
+    const ordered = await withDayOrderOfWork(work, first, reading, file.bytes);
+    return { plan: workPlan(reading, file.bytes, ordered, columns), first };
+  }
   const byNames = resolveMapping(mappingOptionsOf(options), columns, reading.format !== "jsonl");
   const mapping = await withDayOrder(byNames, first, openRows(reading, file.bytes));
   const plan = mappedPlan(reading, file.bytes, mapping);
@@ -147,7 +160,7 @@ async function preview(
   const verdicts = await service.check(organization.id, items);
   const lines = rows.flatMap(({ line }, index) => {
     const item = items[index];
-    const sent = typeof item === "string" ? [item] : item !== undefined && "items" in item ? item.items : [];
+    const sent = sentOf(item);
     const texts = sent.map((one) => `  ${typeof one === "string" ? one : JSON.stringify(one)}`);
     return [`line ${line}: ${verdicts[index] ?? ""}`, ...texts];
   });
@@ -156,6 +169,14 @@ async function preview(
   if (options.preview && plan.columns !== undefined) output.write(`columns: ${printable(plan.columns)}\n`);
   output.write(`${plan.what}, the first rows as they are sent:\n${lines.map(printable).join("\n")}\n`);
   for (const line of unmatchedLines(unmatched, { isPreview: true })) output.write(`${printable(line)}\n`);
+}
+
+/** What is shown of a row: its items, or the fields of a note, task, contact or owner. */
+function sentOf(item: ImportRow | undefined): readonly unknown[] {
+  if (typeof item === "string") return [item];
+  if (item === undefined) return [];
+  if (isWorkRow(item)) return [item.fields];
+  return "items" in item ? item.items : [];
 }
 
 /** Customers of the file who match no user; undefined for a file without customers. */

@@ -204,7 +204,8 @@ function named(role: Role, type: ImportType, columns: readonly string[]): string
   return undefined;
 }
 
-function plain(column: string): string {
+/** A column's name without what spreadsheets write differently. */
+export function plain(column: string): string {
   return column.toLowerCase().replace(/[\s_-]/g, "");
 }
 
@@ -309,7 +310,8 @@ export function describeMapping(mapping: Mapping, fileColumns: readonly string[]
 
 const maxListed = 30;
 
-function listed(columns: readonly string[]): string {
+/** Names of columns for an error, the first of them. */
+export function listed(columns: readonly string[]): string {
   if (columns.length === 0) return "none";
   const more = columns.length > maxListed ? `, and ${columns.length - maxListed} more` : "";
   return (

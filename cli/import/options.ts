@@ -1,5 +1,6 @@
 /** The options of `rekindle import`, and their combined meaning. */
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { type WorkType, workTypes } from "../../contract/notes-and-tasks.ts";
 import { Refusal } from "../../contract/refusal.ts";
 import { zoneNamed } from "../../server/calendar/zone.ts";
 import { type ExportTool, exportTools } from "../../server/sources/exports/exports.ts";
@@ -8,7 +9,8 @@ import { delimiterOf } from "./delimiter.ts";
 import type { ImportFile } from "./file.ts";
 import { columnRoles, type ImportType, importTypes, type MappingOptions, type Role } from "./mapping.ts";
 import { type Format, formats, type Reading, whiteSpace } from "./row.ts";
-import { type TimestampFormat, timestampFormats } from "./time.ts";
+import { type TimeForm, type TimestampFormat, timestampFormats } from "./time.ts";
+import { hasRole, resolveWorkMapping, type WorkMapping, type WorkRole, workRoles } from "./work-mapping.ts";
 
 /** How the file is written; any command that reads one takes these. */
 export interface ReadingOptions {
@@ -17,14 +19,16 @@ export interface ReadingOptions {
   readonly header: boolean;
 }
 
-export interface ImportOptions extends ReadingOptions, Partial<Record<Exclude<Role, "properties">, string>> {
+export interface ImportOptions
+  extends ReadingOptions,
+    Partial<Record<Exclude<Role, "properties"> | WorkRole, string>> {
   readonly organization: string;
   /** The tool whose export the file is. */
   readonly from?: ExportTool;
   readonly timezone?: string;
   readonly accountProperty?: string;
   readonly createUnmatched?: true;
-  readonly type?: ImportType;
+  readonly type?: ImportType | WorkType;
   readonly eventName?: string;
   readonly emailTemplate?: string;
   readonly timestampFormat: TimestampFormat;
@@ -87,9 +91,10 @@ export function addImportOptions(command: Command): Command {
       "with --from stripe: a customer with an e-mail address who matches no user becomes one, with the customer's id",
     )
     .addOption(
-      new Option("--type <type>", "the kind of rows; by default guessed from the columns").choices(
-        importTypes,
-      ),
+      new Option(
+        "--type <type>",
+        "the kind of rows; by default events, users or accounts, guessed from the columns",
+      ).choices([...importTypes, ...workTypes]),
     )
     .option("--user-id <column>", "the user's id")
     .option("--event <column>", "the event's name")
@@ -103,7 +108,7 @@ export function addImportOptions(command: Command): Command {
         .choices(timestampFormats)
         .default("auto"),
     )
-    .option("--message-id <column>", "an id by which a repeated event is known, in any file and for good")
+    .option("--message-id <column>", "an id by which a repeated row is known, in any file and for good")
     .option(
       "--is-activity <column>",
       "false: the event is kept and counts for no figure, as an export says it",
@@ -115,6 +120,14 @@ export function addImportOptions(command: Command): Command {
     .option("--account-id <column>", "the account's id")
     .option("--account-name <column>", "the account's name; without one, its id")
     .option("--account-avatar <column>", "the URL of the account's picture")
+    .option("--author <column>", "who wrote a note, added a task or made a contact: e-mail address or name")
+    .option("--text <column>", "the text of a note or contact")
+    .option("--title <column>", "the title of a task")
+    .option("--due <column>", "the due day of a task")
+    .option("--done <column>", "when a task was done, or yes or no")
+    .option("--assignee <column>", "who has to do a task: a team member's e-mail address or name")
+    .option("--kind <column>", "how a user was contacted: call, email, meeting, chat or other")
+    .option("--owner <column>", "the owner of a user or account: a team member's e-mail address or name")
     .option(
       "--property <column=name...>",
       "only these become properties, or traits (COLUMN, or COLUMN=NAME); without it every other column does",
@@ -157,6 +170,44 @@ export function timezoneOf({ timezone, timestampFormat }: ImportOptions): string
   return name;
 }
 
+/** The mapping of a file of notes, tasks, contacts or owners. Undefined for any other type.
+ * @throws Refusal when an option means nothing for the type */
+export function workMappingOf(
+  options: ImportOptions,
+  fileColumns: readonly string[],
+  complete: boolean,
+): WorkMapping | undefined {
+  const type = workTypes.find((one) => one === options.type);
+  const given = [...columnRoles, ...workRoles].filter((role) => options[role] !== undefined);
+  const foreign = type === undefined ? given.find(isWorkRole) : given.find((role) => !hasRole(type, role));
+  const other = foreign === undefined ? type && otherOption(options) : optionOf(foreign);
+  if (other !== undefined) {
+    throw new Refusal(
+      `${other} means nothing for ${type ?? options.type ?? "events, users and accounts"}: leave it out, or give another --type.`,
+    );
+  }
+  if (type === undefined) return undefined;
+  const columns = Object.fromEntries(given.map((role) => [role, options[role]]));
+  const timezone = timezoneOf(options);
+  const { timestampFormat } = options;
+  const form: TimeForm = { timestampFormat, ...(timezone !== undefined && { timezone }) };
+  return resolveWorkMapping(type, columns, form, fileColumns, complete);
+}
+
+function isWorkRole(role: string): boolean {
+  return workRoles.some((one) => one === role);
+}
+
+/** An option of events, users or accounts that is no column. */
+function otherOption(options: ImportOptions): string | undefined {
+  if (options.eventName !== undefined) return "--event-name";
+  if (options.emailTemplate !== undefined) return "--email-template";
+  if (options.property !== undefined) return "--property";
+  if (!options.properties) return "--no-properties";
+  if (options.number.length > 0) return "--number";
+  return options.decimalComma === undefined ? undefined : "--decimal-comma";
+}
+
 /** The options about columns. */
 export function mappingOptionsOf(options: ImportOptions): MappingOptions {
   const columns: Partial<Record<Role, string>> = {};
@@ -164,7 +215,8 @@ export function mappingOptionsOf(options: ImportOptions): MappingOptions {
     const column = options[role];
     if (column !== undefined) columns[role] = column;
   }
-  const { type, eventName, emailTemplate, timestampFormat, number: numbers, decimalComma } = options;
+  const { eventName, emailTemplate, timestampFormat, number: numbers, decimalComma } = options;
+  const type = importTypes.find((one) => one === options.type);
   const timezone = timezoneOf(options);
   const properties = options.properties ? options.property?.map(nameAndProperty) : [];
   return {
@@ -195,7 +247,9 @@ export function refuseColumnOptions(options: ImportOptions): void {
     "--no-properties": !properties,
     "--number": mapped.number.length > 0,
     "--decimal-comma": mapped.decimalComma !== undefined,
-    ...Object.fromEntries(columnRoles.map((role) => [optionOf(role), options[role] !== undefined])),
+    ...Object.fromEntries(
+      [...columnRoles, ...workRoles].map((role) => [optionOf(role), options[role] !== undefined]),
+    ),
   };
   const given = Object.keys(isGiven).find((option) => isGiven[option] === true);
   if (given !== undefined) throw new Refusal(`--from knows the columns: leave out ${given}.`);

@@ -2,6 +2,7 @@
 
 import { Refusal } from "../../contract/refusal.ts";
 import { type ImportService, remoteImporter } from "../../server/between/remote/shared-ledger.ts";
+import { workImporter } from "../../server/features/notes-and-tasks/imported/import-work.ts";
 import { Importer } from "../../server/intake/importer.ts";
 import { Intake } from "../../server/intake/intake-service.ts";
 import { minFreeDiskBytes } from "../../server/intake/room.ts";
@@ -33,7 +34,7 @@ class OwnImporter extends Importer {
   #choresDoneMs = Number.NEGATIVE_INFINITY;
 
   constructor(ledger: Ledger, intake: Intake) {
-    super(ledger, () => undefined, Date.now, intake.warnings);
+    super(ledger, () => undefined, Date.now, intake.warnings, workImporter(ledger));
     this.#ledger = ledger;
     this.#intake = intake;
   }

@@ -8,7 +8,7 @@ import { keyRoute } from "./route.ts";
 import { closedObject, Field, inSegment, listOf, nullable, Parameter } from "./schema.ts";
 
 /** A text that may have several lines, and no other control character but tabs. */
-const anyText = (characters: number) =>
+export const anyText = (characters: number) =>
   Type.String({
     minLength: 1,
     maxLength: characters,
@@ -28,6 +28,8 @@ const entity = Type.Object(
   { description: "The user or the account." },
 );
 
+const author = Field.textOrNull("The author of an import who is not a team member, as text.");
+
 const NoteBody = closedObject({ text: anyText(workLimits.noteCharacters) });
 
 const noteFields = {
@@ -35,6 +37,7 @@ const noteFields = {
   entity,
   text: Type.String(),
   createdBy: person("The author. Null if the author is not a team member."),
+  author,
   createdAt: Field.instant("When the note was written."),
   updatedAt: Field.instant("When the text of the note was last changed."),
 };
@@ -48,7 +51,8 @@ const NotesParameters = closedObject({
 });
 export const NotesAnswer = Type.Object({ notes: listOf("The newest first.", noteFields) });
 
-const title = Type.String({
+/** The title of a task. */
+export const taskTitle = Type.String({
   ...nameRules,
   maxLength: workLimits.taskTitleCharacters,
   "x-send": `1 to ${workLimits.taskTitleCharacters} characters and no control character`,
@@ -61,13 +65,13 @@ const assignee = nullable(Type.Integer({ minimum: 1, description: "A team member
 });
 
 const TaskCreateBody = closedObject({
-  title,
+  title: taskTitle,
   due: Type.Optional(due),
   assignee: Type.Optional(assignee),
 });
 const TaskChangeBody = closedObject(
   {
-    title: Type.Optional(title),
+    title: Type.Optional(taskTitle),
     due: Type.Optional(due),
     assignee: Type.Optional(assignee),
     isDone: Type.Optional(
@@ -88,9 +92,10 @@ const taskFields = {
   isOverdue: Field.boolean("Whether the task is open and its due day is over."),
   assignee: person("The team member who has to do the task. Null: nobody."),
   formerAssignee: Field.textOrNull(
-    "The name of the assignee who left the organization. Null once the task is assigned again.",
+    "The name of the assignee who left the organization, or who is no team member in an import. Null once the task is assigned again.",
   ),
   createdBy: person("The author. Null if the author is not a team member."),
+  author,
   createdAt: Field.instant("When the task was added."),
   updatedAt: Field.instant("When the task was last changed."),
   doneAt: nullable(Field.instant("When the task was done. Null while it is open.")),

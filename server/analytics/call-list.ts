@@ -3,6 +3,7 @@
 import { type CallClass, type CallListName, callListLimits as limits } from "../../contract/call-list.ts";
 import { msPerDay, type Zone, zoneOf } from "../calendar/zone.ts";
 import type { SharedLedger } from "../ledger/ledger.ts";
+import { type Owner, type Owners, ownerIn, ownersOf } from "../ledger/rules/owners.ts";
 import type { EntitiesByNumber } from "../ledger/stores/entity-rows.ts";
 import type { Organization } from "../ledger/stores/organization-rows.ts";
 import { expectedLossOfPayer } from "../revenue/payer-now.ts";
@@ -26,7 +27,6 @@ import {
 } from "./call-facts.ts";
 import { type Controls, controlsOn } from "./entities/controls.ts";
 import { setOfNumbers } from "./entities/entity-sets.ts";
-import { type Owner, type Owners, ownerIn, ownersOf } from "./entities/owners.ts";
 import { withinSet } from "./entities/within-set.ts";
 import { type Call, type CallGround, callOf, callReason, compareCalls, isWorseSince } from "./ranking.ts";
 import { reasonsAt, type SaidReason } from "./revenue/churn-reasons.ts";

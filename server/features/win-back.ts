@@ -4,7 +4,6 @@
 import { winBackDays } from "../../contract/api/win-back.ts";
 import type { JsonObject } from "../../contract/json.ts";
 import { lists } from "../analytics/entities/lists.ts";
-import { type Owners, ownerIn } from "../analytics/entities/owners.ts";
 import { reasonsAt } from "../analytics/revenue/churn-reasons.ts";
 import { type LastPaid, lastPaid } from "../analytics/revenue/last-paid.ts";
 import { hasPayers } from "../analytics/revenue/payers-now.ts";
@@ -19,6 +18,7 @@ import { warehouseWithin } from "../figures/segment-evaluation.ts";
 import type { AnalysisHandlers, ApiContext } from "../http/api/context.ts";
 import { revenueOf } from "../http/api/currency.ts";
 import { today, usersQuestion } from "../http/api/days.ts";
+import { type Owners, ownerIn } from "../ledger/rules/owners.ts";
 import type { EntityKind } from "../scoring/queries/engagement-events.ts";
 import { type ChurnedLately, churnedLately } from "../scoring/queries/lists/churned-lately.ts";
 import { departureDaysOf, rowsOf } from "../scoring/run/entity.ts";

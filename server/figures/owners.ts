@@ -3,8 +3,8 @@
 import type { JsonObject } from "../../contract/json.ts";
 import { ownerTrait } from "../../contract/notes-and-tasks.ts";
 import { ApiError } from "../../contract/refusal.ts";
-import { type Owner, type Owners, ownerIn, ownersOf } from "../analytics/entities/owners.ts";
 import type { OrganizationContext } from "../http/api/context.ts";
+import { type Owner, type Owners, ownerIn, ownersOf } from "../ledger/rules/owners.ts";
 
 /** The texts that mean members of the organization. */
 export async function ownersOfOrganization({

@@ -35,7 +35,7 @@ export async function changeTrait(
   ledger: Pick<Ledger, "transact">,
   chosen: ChosenTrait,
 ): Promise<Exclude<Outcome, "duplicate"> | Invalid> {
-  const entry = entryOf(chosen);
+  const entry = traitEntry({ ...chosen, atMs: chosen.nowMs });
   const { organization, entity, trait, value, note, by, nowMs } = chosen;
   let outcome: Outcome = "stored";
   await ledger.transact(new NeedsOf([entry]), (stored): Writes => {
@@ -68,14 +68,23 @@ function numbersOf(number: number, { kind }: EntityRef): EntityNumbers {
   return kind === "user" ? { user: number, account: 0 } : { user: 0, account: number };
 }
 
-function entryOf({ organization, zone, entity, trait, value, nowMs }: ChosenTrait): Decidable {
+/** The request that sets the value. @param atMs since when it is true: the newer value counts */
+export function traitEntry({
+  organization,
+  zone,
+  entity,
+  trait,
+  value,
+  nowMs,
+  atMs,
+}: Omit<ChosenTrait, "note" | "by"> & { readonly atMs: number }): Decidable {
   const { kind, id } = entity;
   const traits = { [trait]: value };
   const request = { organization, zone, receivedAtMs: nowMs, messageId: null };
   if (kind === "user") {
     const unchanged = { email: undefined, isAccountOwner: undefined, account: undefined };
-    return { ...request, ...unchanged, kind: "identify", userId: id, traits, timestampMs: nowMs };
+    return { ...request, ...unchanged, kind: "identify", userId: id, traits, timestampMs: atMs };
   }
   const account = { accountId: id, name: undefined, avatar: undefined, properties: traits };
-  return { ...request, kind: "account", account, atMs: nowMs, bytes: 0 };
+  return { ...request, kind: "account", account, atMs, bytes: 0 };
 }

@@ -1,5 +1,7 @@
 /** Rows of imports: their admission, and the outcome of a row from the outcomes of its items. Pure. */
+import type { JsonObject } from "../../contract/json.ts";
 import { limits } from "../../contract/limits.ts";
+import type { WorkType } from "../../contract/notes-and-tasks.ts";
 import { msPerDay } from "../calendar/zone.ts";
 import { admitAccountItem } from "./admission/account-item.ts";
 import type { Arrival } from "./admission/admit-event.ts";
@@ -21,9 +23,31 @@ export type TranslatedRow =
   /** Why the row has nothing that is kept here. */
   | IgnoredRow;
 
-/** A row as the text of its item, `{"type":"track" | "identify" | "account", …}`, as items of a tool, or the
- * reason why it became none. */
-export type ImportRow = string | ChangedRow | TranslatedRow | Invalid;
+/** A row of what a team wrote in another tool: a note, a task, a contact or an owner. */
+export interface WorkRow {
+  readonly work: WorkType;
+  /** By the names of the API: `userId`, `text`, `messageId` for the row's own id. */
+  readonly fields: JsonObject;
+  /** The column of each field that has another name, for the reasons of rejections. */
+  readonly columns: Readonly<Record<string, string>>;
+}
+
+/** A row that becomes items, as the text of its item, `{"type":"track" | "identify" | "account", …}`, as items
+ * of a tool, or the reason why it became none. */
+export type ItemRow = string | ChangedRow | TranslatedRow | Invalid;
+
+/** A row of a file. */
+export type ImportRow = ItemRow | WorkRow;
+
+/** Whether a row is of what a team wrote. */
+export function isWorkRow(row: ImportRow): row is WorkRow {
+  return typeof row === "object" && "work" in row;
+}
+
+/** Whether a row becomes items. */
+export function isItemRow(row: ImportRow): row is ItemRow {
+  return !isWorkRow(row);
+}
 
 /** The text of an item, some of whose values were changed so that they can be kept. */
 interface ChangedRow {
@@ -61,7 +85,7 @@ export function isAdmitted(verdict: RowVerdict): verdict is AdmittedRow {
 }
 
 /** Admits a row. The ids of its items are remembered for good. */
-export function admitRow(row: ImportRow, arrival: Arrival): RowVerdict {
+export function admitRow(row: ItemRow, arrival: Arrival): RowVerdict {
   if (typeof row === "string") return admitOwn({ text: row, changed: [] }, arrival);
   if ("text" in row) return admitOwn(row, arrival);
   if (!("items" in row)) return row;

@@ -11,17 +11,21 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { ImportRecord, RejectedRow } from "../ledger/stores/imports.ts";
 import type { Stored, Writes } from "../ledger/transact.ts";
 import type { Arrival } from "./admission/admit-event.ts";
-import { isInvalid } from "./admission/json.ts";
+import { type Invalid, isInvalid } from "./admission/json.ts";
 import { decide, maxMovedInRequest, maxWorkInCommit } from "./decide/decide.ts";
 import { messageIdOfHeld } from "./decide/decide-sourced.ts";
 import { isStored, NeedsOf } from "./decide/requests.ts";
 import {
   admitRow,
   type ImportRow,
+  type ItemRow,
   isAdmitted,
+  isItemRow,
+  isWorkRow,
   outcomesOfRows,
   type RowOutcome,
   type RowVerdict,
+  type WorkRow,
 } from "./import-rows.ts";
 import { about, type NoteTaker, noteFuture, noteIgnored } from "./notes.ts";
 
@@ -39,11 +43,24 @@ export function isRejection(verdict: string): boolean {
 /** The record after a chunk, or the reason why no write is accepted now. */
 export type Appended = ImportRecord | { readonly closedBecause: string };
 
+/** Imports what a team wrote in another tool. */
+export interface WorkImporter {
+  /** Stores the rows with the new position of their import, in one commit. */
+  store(
+    place: { readonly importId: number; readonly fromRow: number },
+    arrival: Arrival,
+    rows: readonly (WorkRow | Invalid)[],
+  ): Promise<void>;
+  /** The outcomes that the rows would have, as `Importer.check` has them. Stores nothing. */
+  check(arrival: Arrival, rows: readonly (WorkRow | Invalid)[]): Promise<readonly string[]>;
+}
+
 export class Importer {
   readonly #ledger: Ledger;
   readonly #closedBecause: () => string | undefined;
   readonly #nowMs: () => number;
   readonly #warnings: NoteTaker;
+  readonly #work: WorkImporter;
   readonly #zones = new Map<string, Zone>();
   readonly #underWay = new Set<Promise<unknown>>();
 
@@ -53,8 +70,10 @@ export class Importer {
     closedBecause: () => string | undefined,
     nowMs: () => number,
     warnings: NoteTaker,
+    work: WorkImporter,
   ) {
     this.#warnings = warnings;
+    this.#work = work;
     this.#ledger = ledger;
     this.#closedBecause = closedBecause;
     this.#nowMs = nowMs;
@@ -105,11 +124,16 @@ export class Importer {
     const before = await this.#find(importId);
     if (before.rowsDone !== fromRow) return before;
     const arrival = await this.#arrival(before.organization);
+    if (rows.some(isWorkRow)) {
+      await this.#work.store({ importId, fromRow }, arrival, rows.map(asWork));
+      return this.#find(importId);
+    }
+    const items = rows.filter(isItemRow);
     let stored: readonly DecidedRow[];
     do {
       // The event loop does not run between here and the commit, so the organization's timezone cannot
       // change.
-      stored = await this.#decide(rows, arrival, maxWorkInCommit, (outcomes, writes, merged) => ({
+      stored = await this.#decide(items, arrival, maxWorkInCommit, (outcomes, writes, merged) => ({
         ...writes,
         importProgress: {
           importId,
@@ -148,10 +172,12 @@ export class Importer {
     const nothing = { users: [], accounts: [], inbox: [], versionRows: [], messages: [], dayCounts: [] };
     let verdicts: readonly string[] = [];
     const arrival = await this.#arrival(organization);
-    await this.#decide(rows, arrival, Number.POSITIVE_INFINITY, (outcomes, { nowMs, heldEvents }) => {
+    if (rows.some(isWorkRow)) return this.#work.check(arrival, rows.map(asWork));
+    const items = rows.filter(isItemRow);
+    await this.#decide(items, arrival, Number.POSITIVE_INFINITY, (outcomes, { nowMs, heldEvents }) => {
       const held = new Set(heldEvents?.held.map(messageIdOfHeld));
       verdicts = outcomes.map((outcome, index) => {
-        const row = rows[index];
+        const row = items[index];
         return reasonOf(outcome) ?? nameOf(isAttached(outcome, row, held) ? "stored" : outcome, row);
       });
       return { ...nothing, nowMs };
@@ -161,7 +187,7 @@ export class Importer {
 
   /** @returns the rows before the first that was left to a further commit, with their outcomes */
   async #decide(
-    rows: readonly ImportRow[],
+    rows: readonly ItemRow[],
     arrival: Arrival,
     maxWork: number,
     write: (outcomes: readonly RowOutcome[], writes: Writes, merged: Merged) => Writes,
@@ -201,6 +227,12 @@ export class Importer {
     this.#zones.set(found.timezone, zone);
     return { organization, zone, receivedAtMs: this.#nowMs(), idempotencyKey: null };
   }
+}
+
+/** A row among those of what a team wrote. */
+function asWork(row: ImportRow): WorkRow | Invalid {
+  if (isWorkRow(row) || isInvalid(row)) return row;
+  return { invalid: "work is missing: a file has rows of one type." };
 }
 
 interface DecidedRow {
@@ -253,7 +285,7 @@ function reasonOf(outcome: RowOutcome): string | undefined {
 /** Whether the events of a row that was held were attached to their user by a later item. */
 function isAttached(
   outcome: RowOutcome,
-  row: ImportRow | undefined,
+  row: ItemRow | undefined,
   held: ReadonlySet<string | null>,
 ): boolean {
   if (outcome !== "held" || typeof row !== "object" || !("items" in row)) return false;
@@ -261,7 +293,7 @@ function isAttached(
   return ids.length > 0 && !ids.some((id) => held.has(id));
 }
 
-function nameOf(outcome: RowOutcome, row: ImportRow | undefined): string {
+function nameOf(outcome: RowOutcome, row: ItemRow | undefined): string {
   if (outcome === "held") return heldVerdict;
   if (outcome === "ignored") {
     return typeof row === "object" && "ignored" in row ? `ignored: ${row.ignored}` : "ignored";

@@ -8,6 +8,7 @@ import { relayLive } from "../cluster/live-relay.ts";
 import type { Config } from "../config.ts";
 import { armHandler } from "../features/alerts/control-groups/arm-handler.ts";
 import { answerCommand, type CommandParts } from "../features/command-api.ts";
+import { workImporter } from "../features/notes-and-tasks/imported/import-work.ts";
 import type { PeopleGate } from "../http/api/gate.ts";
 import { apiHandler, readKeyRequestsPerSecond } from "../http/api/gateway.ts";
 import { llmsText } from "../http/api/llms-text.ts";
@@ -85,7 +86,13 @@ export async function startIntake(
   const intake = new Intake(ledger, config.dataDir, room, nowMs);
   const live = new LiveView(nowMs);
   const authorizers = authorizersOf(ledger, node?.isFresh);
-  const importer = new Importer(ledger, () => intake.closedBecause, nowMs, intake.warnings);
+  const importer = new Importer(
+    ledger,
+    () => intake.closedBecause,
+    nowMs,
+    intake.warnings,
+    workImporter(ledger),
+  );
   const registry = createRegistry("intake");
   await intake.room.check();
   await pauseCopies(ledger, log, nowMs());

@@ -1,9 +1,9 @@
 /** Owners, recent churn and last payments in SQL, compared with plain TypeScript on random data. */
 import { expect, test } from "bun:test";
 import { lists } from "../../server/analytics/entities/lists.ts";
-import { ownerIn, ownersOf } from "../../server/analytics/entities/owners.ts";
 import { revenueQuestion } from "../../server/analytics/revenue/currencies.ts";
 import { lastPaid } from "../../server/analytics/revenue/last-paid.ts";
+import { ownerIn, ownersOf } from "../../server/ledger/rules/owners.ts";
 import { conversionAt } from "../../server/revenue/rates.ts";
 import { churnedLately } from "../../server/scoring/queries/lists/churned-lately.ts";
 import { randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";

@@ -1,6 +1,7 @@
 /** The records of imported files: one for a file and a mapping, moving on with the rows that it counts. */
 import { describe, expect, spyOn, test } from "bun:test";
 import { Refusal } from "../../contract/refusal.ts";
+import { workImporter } from "../../server/features/notes-and-tasks/imported/import-work.ts";
 import { Importer } from "../../server/intake/importer.ts";
 import type { Noted } from "../../server/intake/warnings.ts";
 import { userKey } from "../../server/ledger/rules/held-events.ts";
@@ -111,6 +112,7 @@ function importerOf(subject: LedgerUnderTest, noted: Noted[], closedBecause?: st
     () => closedBecause,
     () => subject.nowMs,
     { note: (one) => noted.push(one) },
+    workImporter(subject.ledger),
   );
 }
 

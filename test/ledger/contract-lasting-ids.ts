@@ -2,6 +2,7 @@
  * ever. */
 import { describe, expect, test } from "bun:test";
 import { limits } from "../../contract/limits.ts";
+import { workImporter } from "../../server/features/notes-and-tasks/imported/import-work.ts";
 import type { SourcedItem } from "../../server/intake/admission/sourced.ts";
 import { Importer } from "../../server/intake/importer.ts";
 import type { LedgerUnderTest } from "./ledger-under-test.ts";
@@ -25,6 +26,7 @@ function importerOf(subject: LedgerUnderTest): Importer {
     () => undefined,
     () => subject.nowMs,
     { note: () => undefined },
+    workImporter(subject.ledger),
   );
 }
 

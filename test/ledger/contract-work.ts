@@ -80,6 +80,7 @@ function notes(subject: LedgerUnderTest): void {
       entity: { ...ada, label: "Ada" },
       text: hostile,
       createdBy: { id: by.person?.id ?? 0, name: "Grace" },
+      author: null,
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
     });

@@ -19,6 +19,7 @@ import { gatheredAlertsContract } from "./contract-gathered-alerts.ts";
 import { heldEventsContract } from "./contract-held-events.ts";
 import { holdOutResultsContract } from "./contract-hold-out-results.ts";
 import { holdOutsContract } from "./contract-hold-outs.ts";
+import { importedWorkContract } from "./contract-imported-work.ts";
 import { importerContract, importsContract } from "./contract-imports.ts";
 import { inboxContract, rejectedEventsOfInboxContract } from "./contract-inbox.ts";
 import { lastingIdsContract } from "./contract-lasting-ids.ts";
@@ -73,6 +74,7 @@ const storeParts = {
   clockAhead: clockAheadContract,
   sourceSettings: sourceSettingsContract,
   work: workContract,
+  importedWork: importedWorkContract,
   segments: segmentsContract,
   alertRules: alertRulesContract,
   alertLists: alertListsContract,

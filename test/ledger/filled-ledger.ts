@@ -1,5 +1,6 @@
 /** A ledger with data of every kind, and everything that its interface returns. A move to another store has
  * to keep it. */
+import { workImporter } from "../../server/features/notes-and-tasks/imported/import-work.ts";
 import { Importer } from "../../server/intake/importer.ts";
 import { commandLine, personActor, settingUp } from "../../server/ledger/audit.ts";
 import type { Ledger } from "../../server/ledger/ledger.ts";
@@ -133,6 +134,7 @@ async function fillOperation(ledger: Ledger, id: number, other: number, nowMs: n
     () => undefined,
     () => nowMs,
     { note: () => undefined },
+    workImporter(ledger),
   );
   const file = { organization: id, sha256: "aa", mapping: oddText, fileName: oddText, nowMs };
   const { id: importId } = await ledger.imports.begin(file);
@@ -242,6 +244,19 @@ async function fillWork(ledger: Ledger, id: number, nowMs: number): Promise<void
     );
   }
   await ledger.alerts.setCallAside(id, ada, { snoozedUntil: day + 5 }, commandLine, nowMs);
+  await importWork(ledger, id, nowMs);
+}
+
+/** Notes and tasks whose authors and assignees are no team members. */
+async function importWork(ledger: Ledger, id: number, nowMs: number): Promise<void> {
+  const file = { organization: id, sha256: "bb", mapping: "{}", fileName: oddText, nowMs };
+  const { id: importId } = await ledger.imports.begin(file);
+  const author = { id: null, text: oddText };
+  const row = { row: 0, entity: { kind: "user", id: "ada" }, key: oddText, atMs: nowMs, author } as const;
+  const chunk = { organization: id, importId, fromRow: 0, rows: 1, rejected: [] };
+  await ledger.importedWork.addNotes(chunk, [{ ...row, text: oddText }], commandLine, nowMs);
+  const task = { ...row, title: oddText, dueDay: day, assignee: author, doneAtMs: nowMs };
+  await ledger.importedWork.addTasks({ ...chunk, fromRow: 1 }, [task], commandLine, nowMs);
 }
 
 async function fillAlerts(ledger: Ledger, id: number, nowMs: number): Promise<void> {
@@ -389,6 +404,10 @@ async function everythingOf(ledger: Ledger, id: number, nowMs: number): Promise<
       await ledger.notes.all(id, 0, 99),
       await ledger.tasks.all(id, 0, 99),
       await ledger.pulses.all(id, 0, 99),
+    ],
+    importedWork: [
+      [...(await ledger.importedWork.known(id, "notes", [oddText]))],
+      [...(await ledger.importedWork.known(id, "tasks", [oddText]))],
     ],
     calls: await ledger.alerts.workedOn(id, { users: [1, 2, 3], accounts: [1, 2, 3] }, 0, day),
     alerts: [

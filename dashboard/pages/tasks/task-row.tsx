@@ -93,5 +93,5 @@ function When({ task: { due, isOverdue, doneAt } }: { task: Task }): ReactElemen
 function assigneeText({ assignee, formerAssignee, doneBy }: Task): string {
   if (doneBy !== null) return `By ${doneBy.name}`;
   if (assignee !== null) return assignee.name;
-  return formerAssignee === null ? "Nobody" : `Nobody: ${formerAssignee} left the team`;
+  return formerAssignee === null ? "Nobody" : `Nobody: ${formerAssignee} is not in the team`;
 }

@@ -4,38 +4,9 @@
  * has the owner of the account. A text that means no team member means nobody.
  */
 import { ownerTrait } from "../../../contract/notes-and-tasks.ts";
+import type { Owner, Owners } from "../../ledger/rules/owners.ts";
 import type { Sql } from "../sql.ts";
 import { condition } from "./list-scores.ts";
-
-/** A team member. */
-interface Member {
-  readonly id: number;
-  readonly name: string;
-  readonly email: string;
-}
-
-/** An owner of users or accounts. */
-export type Owner = Pick<Member, "id" | "name">;
-
-/** The texts that mean team members, each in small letters. */
-export type Owners = ReadonlyMap<string, Owner>;
-
-/** The texts that mean these members. An e-mail address comes before a name, and a name of two members means
- * neither. */
-export function ownersOf(members: readonly Member[]): Owners {
-  const owners = new Map<string, Owner>();
-  for (const [name, [member, ...others]] of Map.groupBy(members, (one) => one.name.toLowerCase())) {
-    if (member !== undefined && others.length === 0) owners.set(name, member);
-  }
-  for (const member of members) owners.set(member.email.toLowerCase(), member);
-  owners.delete("");
-  return owners;
-}
-
-/** The owner that a trait or an attribute means. */
-export function ownerIn(owners: Owners, text: unknown): Owner | undefined {
-  return typeof text === "string" ? owners.get(text.toLowerCase()) : undefined;
-}
 
 /** Only rows with this owner, by the id; 0 for rows without one. */
 export interface OwnerFilter {

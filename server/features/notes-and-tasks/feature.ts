@@ -2,8 +2,9 @@
 
 import type { Feature } from "../../ledger/feature.ts";
 import { run, sqlText } from "../../ledger/sql.ts";
+import { type ImportedWork, importedWorkStore } from "./imported/store.ts";
 import { exportedNotes, type NoteStore, noteStore, notesAbout } from "./notes.ts";
-import { workTables } from "./tables.ts";
+import { importedColumns, workTables } from "./tables.ts";
 import { exportedTasks, type TaskStore, taskStore, tasksAbout, unassignTasksOf } from "./tasks.ts";
 import { type WorkTimeline, workTimeline } from "./timeline-entries.ts";
 
@@ -12,20 +13,26 @@ declare module "../../ledger/feature.ts" {
     readonly notes: NoteStore;
     readonly tasks: TaskStore;
     readonly workTimeline: WorkTimeline;
+    readonly importedWork: ImportedWork;
+  }
+
+  interface OwnCallsOfFeatures {
+    readonly importedWork: keyof ImportedWork;
   }
 }
 
 export const notesAndTasks: Feature = {
   name: "notes-and-tasks",
   tables: [
-    { name: "notes", encoded: ["text"] },
-    { name: "tasks", encoded: ["title", "former_assignee"] },
+    { name: "notes", encoded: ["text", "author", "import_key"] },
+    { name: "tasks", encoded: ["title", "former_assignee", "author", "import_key"] },
   ],
-  migrations: [workTables],
+  migrations: [workTables, importedColumns],
   stores: (engine) => ({
     notes: noteStore(engine),
     tasks: taskStore(engine),
     workTimeline: workTimeline(engine),
+    importedWork: importedWorkStore(engine),
   }),
   *erase(organization, { user, account }) {
     for (const table of ["notes", "tasks"]) {

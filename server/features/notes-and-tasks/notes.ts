@@ -43,6 +43,8 @@ export interface Note {
   readonly text: string;
   /** Null for the command line. */
   readonly createdBy: NamedPerson | null;
+  /** The author of an import who is no team member, as text. */
+  readonly author: string | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }
@@ -68,7 +70,7 @@ function refuseTooManyNotes(ofEntity: number, ofOrganization: number): void {
   if (ofOrganization >= notesPerOrganization) throw tooManyOfThem(`${notesPerOrganization} notes`);
 }
 
-interface NoteRow extends EntityOfRow, Pick<Note, "id" | "text" | "createdAtMs" | "updatedAtMs"> {
+interface NoteRow extends EntityOfRow, Pick<Note, "id" | "text" | "author" | "createdAtMs" | "updatedAtMs"> {
   readonly creatorId: number | null;
   readonly creator: string | null;
 }
@@ -77,12 +79,14 @@ const noteRow = new RowOf<NoteRow>({
   ...entityColumns,
   id: integer("notes.id"),
   text: text("notes.text"),
+  author: nullable(text("notes.author")),
   createdAtMs: integer("notes.created_at_ms"),
   updatedAtMs: integer("notes.updated_at_ms"),
   creatorId: nullable(integer("people.id")),
   creator: nullable(text("people.name")),
 });
 const idRow = new RowOf<Pick<Note, "id">>({ id: integer() });
+const timeRow = new RowOf<Pick<Note, "createdAtMs">>({ createdAtMs: integer() });
 const joined = part`FROM notes ${entityOf("notes")} LEFT JOIN people ON people.id = notes.created_by`;
 
 /** The store of notes. Every change and its entry in the audit log are one commit. */
@@ -94,11 +98,13 @@ export function noteStore(engine: Engine) {
       entity: EntityRef,
       { limit, before }: { readonly limit: number; readonly before?: number | undefined },
     ) =>
-      engine.alone(
-        findNotes(part`
-          WHERE ${isOfEntity(organization, "notes", entity)}
-            ${before === undefined ? part`` : part`AND notes.id < ${before}`}
-          ORDER BY notes.id DESC LIMIT ${limit}`),
+      engine.snapshot(
+        (function* () {
+          const older = before === undefined ? part`` : yield* isOlder(organization, before);
+          return yield* findNotes(part`
+            WHERE ${isOfEntity(organization, "notes", entity)} ${older}
+            ORDER BY notes.created_at_ms DESC, notes.id DESC LIMIT ${limit}`);
+        })(),
       ),
 
     /** All of the organization, in the order of their ids. @param after only ids above it */
@@ -149,6 +155,15 @@ export function noteStore(engine: Engine) {
 
 export type NoteStore = ReturnType<typeof noteStore>;
 
+/** The condition on notes that are older than one. An imported note has the time at which it was written, so
+ * ids are not in the order of time. If the note was deleted meanwhile, only ids can tell. */
+function* isOlder(organization: number, id: number): Work<Fragment> {
+  const [last] = yield* select(timeRow)`FROM notes WHERE organization = ${organization} AND id = ${id}`;
+  if (last === undefined) return part`AND notes.id < ${id}`;
+  return part`AND (notes.created_at_ms < ${last.createdAtMs}
+    OR notes.created_at_ms = ${last.createdAtMs} AND notes.id < ${id})`;
+}
+
 /** Notes. @param which the end of the statement, from WHERE on */
 export function* findNotes(which: Fragment): Work<readonly Note[]> {
   const rows = yield* select(noteRow)`${joined} ${which}`;
@@ -166,12 +181,13 @@ function* findRow(
 }
 
 function noteOf(row: NoteRow): Note {
-  const { id, createdAtMs, updatedAtMs } = row;
+  const { id, author, createdAtMs, updatedAtMs } = row;
   return {
     id,
     entity: namedEntity(row),
     text: row.text,
     createdBy: namedPerson(row.creatorId, row.creator),
+    author,
     createdAtMs,
     updatedAtMs,
   };

@@ -39,3 +39,15 @@ export function workTables({ id, integer, text, end }: TableTypes): string {
   CREATE INDEX tasks_done_by ON tasks (done_by);
 `;
 }
+
+/** Of imported notes and tasks: the author who is no team member, and the hash by which a row that is
+ * imported again is known. */
+export const importedColumns = ({ text }: TableTypes) =>
+  ["notes", "tasks"]
+    .map(
+      (table) => `
+  ALTER TABLE ${table} ADD COLUMN author ${text};
+  ALTER TABLE ${table} ADD COLUMN import_key ${text};
+  CREATE UNIQUE INDEX ${table}_imported ON ${table} (organization, import_key) WHERE import_key IS NOT NULL;`,
+    )
+    .join("");

@@ -57,6 +57,8 @@ export interface Task {
   /** The name of the last assignee, who is no team member any more. Null once it is assigned again. */
   readonly formerAssignee: string | null;
   readonly createdBy: NamedPerson | null;
+  /** The author of an import who is no team member, as text. */
+  readonly author: string | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   /** Null: it is open. */
@@ -136,7 +138,10 @@ function refuseTooManyTasks(counts: TaskCounts): void {
 
 interface TaskRow
   extends EntityOfRow,
-    Pick<Task, "id" | "title" | "dueDay" | "formerAssignee" | "createdAtMs" | "updatedAtMs" | "doneAtMs"> {
+    Pick<
+      Task,
+      "id" | "title" | "dueDay" | "formerAssignee" | "author" | "createdAtMs" | "updatedAtMs" | "doneAtMs"
+    > {
   readonly assigneeId: number | null;
   readonly assigneeName: string | null;
   readonly creatorId: number | null;
@@ -151,6 +156,7 @@ const taskRow = new RowOf<TaskRow>({
   title: text(),
   dueDay: nullable(integer()),
   formerAssignee: nullable(text()),
+  author: nullable(text("tasks.author")),
   createdAtMs: integer("tasks.created_at_ms"),
   updatedAtMs: integer("tasks.updated_at_ms"),
   doneAtMs: nullable(integer()),
@@ -395,7 +401,7 @@ function* findRow(
 }
 
 function taskOf(row: TaskRow): Task {
-  const { id, title, dueDay, formerAssignee, createdAtMs, updatedAtMs, doneAtMs } = row;
+  const { id, title, dueDay, formerAssignee, author, createdAtMs, updatedAtMs, doneAtMs } = row;
   return {
     id,
     entity: namedEntity(row),
@@ -404,6 +410,7 @@ function taskOf(row: TaskRow): Task {
     assignee: namedPerson(row.assigneeId, row.assigneeName),
     formerAssignee,
     createdBy: namedPerson(row.creatorId, row.creator),
+    author,
     createdAtMs,
     updatedAtMs,
     doneAtMs,

@@ -180,7 +180,7 @@ function workFields(place: Place<TimelineEvent>) {
     return {
       ...common,
       ...times,
-      properties: { text: work.note.text, by: work.note.createdBy?.name ?? null },
+      properties: { text: work.note.text, by: work.note.createdBy?.name ?? work.note.author },
     };
   }
   if (work.kind === "pulse") {
@@ -192,10 +192,10 @@ function workFields(place: Place<TimelineEvent>) {
     const texts = reasons.map(({ text }) => text);
     return { ...common, ...times, properties: { rule: rule.name, before, after, reasons: texts, closedWhy } };
   }
-  const { title, dueDay, assignee, createdBy, doneBy } = work.task;
-  const by = (work.kind === "task" ? createdBy : doneBy)?.name ?? null;
+  const { title, dueDay, assignee, formerAssignee, createdBy, author, doneBy } = work.task;
+  const by = work.kind === "task" ? (createdBy?.name ?? author) : (doneBy?.name ?? null);
   const due = dueDay === null ? null : formatDay(dueDay);
-  return { ...common, ...times, properties: { title, due, assignee: assignee?.name ?? null, by } };
+  return { ...common, ...times, properties: { title, due, assignee: assignee?.name ?? formerAssignee, by } };
 }
 
 /** A contact: what an event of an application says that is no text or no known kind is left out. */

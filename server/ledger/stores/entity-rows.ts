@@ -176,7 +176,7 @@ export function isAmong(among: EntitiesByNumber | undefined): Fragment {
 
 /** A condition on rows of these users and accounts, for few of them: it reads the table's index by entity. */
 export function isAmongEach(
-  table: "tasks" | "alerts" | "calls_set_aside",
+  table: "notes" | "tasks" | "alerts" | "calls_set_aside",
   organization: number,
   { users, accounts }: EntitiesByNumber,
 ): Fragment {
@@ -259,15 +259,17 @@ export function nameOf(person: NamedPerson | null): string | null {
 /** Columns of an exported row that say who wrote it, and when. */
 export function exportedAuthor({
   createdBy,
+  author,
   createdAtMs,
   updatedAtMs,
 }: {
   readonly createdBy: NamedPerson | null;
+  readonly author: string | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }) {
   return {
-    createdBy: nameOf(createdBy),
+    createdBy: nameOf(createdBy) ?? author,
     createdAt: instant(createdAtMs),
     updatedAt: instant(updatedAtMs),
   };

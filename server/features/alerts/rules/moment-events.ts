@@ -1,5 +1,6 @@
 /** Events that fire once each: those of a chosen name, and of billing. */
 import type { EventCondition } from "../../../../contract/alerts/rules.ts";
+import { contactEvent } from "../../../../contract/api/contacts.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import { tieBreak } from "../../../warehouse/schema/billing-tables.ts";
@@ -55,13 +56,15 @@ export async function momentEvents(
     return moments.map(({ entity, timeMs, id, ofUser, ...card }) => ({ entity, timeMs, id, ofUser, card }));
   }
   const { table, id, event } = sourceOf(condition);
+  // A contact that was imported from another tool is no news to whoever made it.
+  const isNews = event === contactEvent ? "AND NOT JSONExtractBool(properties, 'imported')" : "";
   return warehouse.rows<UserMomentEvent>(
     `SELECT entity, timeMs, eventId AS id, ofUser
      FROM (
        SELECT ifNull(${kind}, 0) AS entity, min(toUnixTimestamp64Milli(time)) AS timeMs, ${id} AS eventId,
          any(user) AS ofUser
        FROM ${table}
-       WHERE organization = {organization:UInt32} AND event = {event:String} AND entity != 0
+       WHERE organization = {organization:UInt32} AND event = {event:String} AND entity != 0 ${isNews}
          AND time >= fromUnixTimestamp64Milli({fromMs:Int64}) AND time < fromUnixTimestamp64Milli({toMs:Int64})
        GROUP BY entity, eventId ORDER BY timeMs DESC, eventId LIMIT {most:UInt32})
      ORDER BY timeMs, id`,

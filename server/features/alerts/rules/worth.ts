@@ -1,10 +1,10 @@
 /** What the users and accounts of alerts are worth, and who looks after them. */
 import { calledEntities } from "../../../analytics/call-facts.ts";
-import { type Owner, ownerIn, ownersOf } from "../../../analytics/entities/owners.ts";
 import { revenueQuestion } from "../../../analytics/revenue/currencies.ts";
 import { hasPayers, payersNow } from "../../../analytics/revenue/payers-now.ts";
 import { msPerDay, zoneOf } from "../../../calendar/zone.ts";
 import type { SharedLedger } from "../../../ledger/ledger.ts";
+import { type Owner, ownerIn, ownersOf } from "../../../ledger/rules/owners.ts";
 import type { Organization } from "../../../ledger/stores/organization-rows.ts";
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";

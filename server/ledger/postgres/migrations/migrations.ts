@@ -116,6 +116,7 @@ const steps: readonly (Migration | FeatureStep | readonly (string | FeatureStep)
   ofFeature("alerts", 13),
   ofFeature("alerts", 14),
   ofFeature("pulse"),
+  ofFeature("notes-and-tasks", 1),
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

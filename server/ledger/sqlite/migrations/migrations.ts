@@ -277,6 +277,7 @@ const migrations: readonly Migration[] = [
   ofFeature("alerts", 13),
   ofFeature("alerts", 14),
   ofFeature("pulse"),
+  ofFeature("notes-and-tasks", 1),
 ];
 
 /** The number of migrations of this code. */
