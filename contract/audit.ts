@@ -70,5 +70,6 @@ export const auditActions = [
   "task.created",
   "task.changed",
   "task.deleted",
+  "assistant_write.undone",
 ] as const;
 export type AuditAction = (typeof auditActions)[number];

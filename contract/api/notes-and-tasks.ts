@@ -19,6 +19,10 @@ const anyText = (characters: number) =>
 const Person = Type.Object({ id: Type.Integer({ minimum: 1 }), name: Type.String() });
 const person = (description: string) => nullable(Person, { description });
 
+const writtenAs = Field.textOrNull(
+  "Who wrote it, if not a team member: `assistant (key 3)`, `read key 3`. Null for a team member.",
+);
+
 const entity = Type.Object(
   {
     kind: Type.Enum(["user", "account"]),
@@ -35,6 +39,7 @@ const noteFields = {
   entity,
   text: Type.String(),
   createdBy: person("The author. Null if the author is not a team member."),
+  writtenAs,
   createdAt: Field.instant("When the note was written."),
   updatedAt: Field.instant("When the text of the note was last changed."),
 };
@@ -91,6 +96,7 @@ const taskFields = {
     "The name of the assignee who left the organization. Null once the task is assigned again.",
   ),
   createdBy: person("The author. Null if the author is not a team member."),
+  writtenAs,
   createdAt: Field.instant("When the task was added."),
   updatedAt: Field.instant("When the task was last changed."),
   doneAt: nullable(Field.instant("When the task was done. Null while it is open.")),

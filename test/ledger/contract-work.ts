@@ -79,10 +79,11 @@ function notes(subject: LedgerUnderTest): void {
       entity: { ...ada, label: "Ada" },
       text: hostile,
       createdBy: { id: by.person?.id ?? 0, name: "Grace" },
+      writtenAs: null,
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
     });
-    expect(list[0]?.createdBy).toBeNull();
+    expect(list[0]).toMatchObject({ createdBy: null, writtenAs: "command line" });
     const { notes: store, audit } = subject.ledger;
     expect(await store.ofEntity(id, ada, { limit: 9, before: second?.id })).toHaveLength(1);
     const other = await ground(subject, "other");

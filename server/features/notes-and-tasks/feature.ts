@@ -3,7 +3,7 @@
 import type { Feature } from "../../ledger/feature.ts";
 import { run, sqlText } from "../../ledger/sql.ts";
 import { exportedNotes, type NoteStore, noteStore, notesAbout } from "./notes.ts";
-import { workTables } from "./tables.ts";
+import { authorColumns, workTables } from "./tables.ts";
 import { exportedTasks, type TaskStore, taskStore, tasksAbout, unassignTasksOf } from "./tasks.ts";
 import { type WorkTimeline, workTimeline } from "./timeline-entries.ts";
 
@@ -18,10 +18,10 @@ declare module "../../ledger/feature.ts" {
 export const notesAndTasks: Feature = {
   name: "notes-and-tasks",
   tables: [
-    { name: "notes", encoded: ["text"] },
-    { name: "tasks", encoded: ["title", "former_assignee"] },
+    { name: "notes", encoded: ["text", "written_as"] },
+    { name: "tasks", encoded: ["title", "former_assignee", "written_as"] },
   ],
-  migrations: [workTables],
+  migrations: [workTables, authorColumns],
   stores: (engine) => ({
     notes: noteStore(engine),
     tasks: taskStore(engine),

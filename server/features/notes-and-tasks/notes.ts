@@ -1,7 +1,7 @@
 /** Stores notes. */
 
 import { workLimits } from "../../../contract/notes-and-tasks.ts";
-import type { Actor, AuditNote } from "../../ledger/audit.ts";
+import { type Actor, type AuditNote, authorOf } from "../../ledger/audit.ts";
 import type { Engine } from "../../ledger/engine.ts";
 import type { ExportedRow, ExportedRows, ExportedUser, SharedFeatureStores } from "../../ledger/feature.ts";
 import {
@@ -41,8 +41,9 @@ export interface Note {
   readonly id: number;
   readonly entity: NamedEntity;
   readonly text: string;
-  /** Null for the command line. */
   readonly createdBy: NamedPerson | null;
+  /** Who else wrote it: `assistant (key 3)`. Null of a team member, and of older notes. */
+  readonly writtenAs: string | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }
@@ -68,7 +69,9 @@ function refuseTooManyNotes(ofEntity: number, ofOrganization: number): void {
   if (ofOrganization >= notesPerOrganization) throw tooManyOfThem(`${notesPerOrganization} notes`);
 }
 
-interface NoteRow extends EntityOfRow, Pick<Note, "id" | "text" | "createdAtMs" | "updatedAtMs"> {
+interface NoteRow
+  extends EntityOfRow,
+    Pick<Note, "id" | "text" | "writtenAs" | "createdAtMs" | "updatedAtMs"> {
   readonly creatorId: number | null;
   readonly creator: string | null;
 }
@@ -77,6 +80,7 @@ const noteRow = new RowOf<NoteRow>({
   ...entityColumns,
   id: integer("notes.id"),
   text: text("notes.text"),
+  writtenAs: nullable(text()),
   createdAtMs: integer("notes.created_at_ms"),
   updatedAtMs: integer("notes.updated_at_ms"),
   creatorId: nullable(integer("people.id")),
@@ -116,9 +120,10 @@ export function noteStore(engine: Engine) {
         if (numbers === undefined) return undefined;
         yield* refuseMore(organization, numbers);
         const { id } = yield* returningOne(idRow)`
-          INSERT INTO notes (organization, user_number, account_number, created_by, created_at_ms, updated_at_ms, text)
-          VALUES (${organization}, ${numbers.user}, ${numbers.account}, ${by.person?.id ?? null}, ${nowMs}, ${nowMs},
-            ${textOfNote})`;
+          INSERT INTO notes (organization, user_number, account_number, created_by, written_as, created_at_ms,
+            updated_at_ms, text)
+          VALUES (${organization}, ${numbers.user}, ${numbers.account}, ${by.person?.id ?? null}, ${authorOf(by)},
+            ${nowMs}, ${nowMs}, ${textOfNote})`;
         yield* audit.note(organization, noteNote("note.created", id, numbers), by, nowMs);
         return (yield* findRow(organization, id))?.note;
       }),
@@ -172,6 +177,7 @@ function noteOf(row: NoteRow): Note {
     entity: namedEntity(row),
     text: row.text,
     createdBy: namedPerson(row.creatorId, row.creator),
+    writtenAs: row.writtenAs,
     createdAtMs,
     updatedAtMs,
   };

@@ -39,3 +39,11 @@ export function workTables({ id, integer, text, end }: TableTypes): string {
   CREATE INDEX tasks_done_by ON tasks (done_by);
 `;
 }
+
+/** Who wrote a note or a task, if it was no team member: `read key 3`, `assistant (key 3)`. */
+export function authorColumns({ text }: TableTypes): string {
+  return `
+  ALTER TABLE notes ADD COLUMN written_as ${text};
+  ALTER TABLE tasks ADD COLUMN written_as ${text};
+`;
+}

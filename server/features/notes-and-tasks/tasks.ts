@@ -3,7 +3,7 @@
 import { type TaskList, workLimits } from "../../../contract/notes-and-tasks.ts";
 import { formatDay } from "../../calendar/days.ts";
 import { instant } from "../../calendar/instant.ts";
-import type { Actor, AuditNote } from "../../ledger/audit.ts";
+import { type Actor, type AuditNote, authorOf } from "../../ledger/audit.ts";
 import type { AuditLog } from "../../ledger/audit-log.ts";
 import type { Engine } from "../../ledger/engine.ts";
 import type { ExportedRow, ExportedRows, ExportedUser, SharedFeatureStores } from "../../ledger/feature.ts";
@@ -57,6 +57,8 @@ export interface Task {
   /** The name of the last assignee, who is no team member any more. Null once it is assigned again. */
   readonly formerAssignee: string | null;
   readonly createdBy: NamedPerson | null;
+  /** Who else added it: `assistant (key 3)`. Null of a team member, and of older tasks. */
+  readonly writtenAs: string | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   /** Null: it is open. */
@@ -136,7 +138,10 @@ function refuseTooManyTasks(counts: TaskCounts): void {
 
 interface TaskRow
   extends EntityOfRow,
-    Pick<Task, "id" | "title" | "dueDay" | "formerAssignee" | "createdAtMs" | "updatedAtMs" | "doneAtMs"> {
+    Pick<
+      Task,
+      "id" | "title" | "dueDay" | "formerAssignee" | "writtenAs" | "createdAtMs" | "updatedAtMs" | "doneAtMs"
+    > {
   readonly assigneeId: number | null;
   readonly assigneeName: string | null;
   readonly creatorId: number | null;
@@ -151,6 +156,7 @@ const taskRow = new RowOf<TaskRow>({
   title: text(),
   dueDay: nullable(integer()),
   formerAssignee: nullable(text()),
+  writtenAs: nullable(text()),
   createdAtMs: integer("tasks.created_at_ms"),
   updatedAtMs: integer("tasks.updated_at_ms"),
   doneAtMs: nullable(integer()),
@@ -305,10 +311,10 @@ function* addTask(
   nowMs: number,
 ): Work<number> {
   const { id } = yield* returningOne(idRow)`
-    INSERT INTO tasks (organization, user_number, account_number, created_by, created_at_ms, updated_at_ms, title,
-      due_day, assignee)
-    VALUES (${organization}, ${numbers.user}, ${numbers.account}, ${by.person?.id ?? null}, ${nowMs}, ${nowMs},
-      ${title}, ${dueDay}, ${assignee})`;
+    INSERT INTO tasks (organization, user_number, account_number, created_by, written_as, created_at_ms,
+      updated_at_ms, title, due_day, assignee)
+    VALUES (${organization}, ${numbers.user}, ${numbers.account}, ${by.person?.id ?? null}, ${authorOf(by)},
+      ${nowMs}, ${nowMs}, ${title}, ${dueDay}, ${assignee})`;
   yield* audit.note(organization, taskNote("task.created", id, numbers), by, nowMs);
   return id;
 }
@@ -395,7 +401,7 @@ function* findRow(
 }
 
 function taskOf(row: TaskRow): Task {
-  const { id, title, dueDay, formerAssignee, createdAtMs, updatedAtMs, doneAtMs } = row;
+  const { id, title, dueDay, formerAssignee, writtenAs, createdAtMs, updatedAtMs, doneAtMs } = row;
   return {
     id,
     entity: namedEntity(row),
@@ -404,6 +410,7 @@ function taskOf(row: TaskRow): Task {
     assignee: namedPerson(row.assigneeId, row.assigneeName),
     formerAssignee,
     createdBy: namedPerson(row.creatorId, row.creator),
+    writtenAs,
     createdAtMs,
     updatedAtMs,
     doneAtMs,

@@ -259,15 +259,17 @@ export function nameOf(person: NamedPerson | null): string | null {
 /** Columns of an exported row that say who wrote it, and when. */
 export function exportedAuthor({
   createdBy,
+  writtenAs,
   createdAtMs,
   updatedAtMs,
 }: {
   readonly createdBy: NamedPerson | null;
+  readonly writtenAs: string | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }) {
   return {
-    createdBy: nameOf(createdBy),
+    createdBy: nameOf(createdBy) ?? writtenAs,
     createdAt: instant(createdAtMs),
     updatedAt: instant(updatedAtMs),
   };

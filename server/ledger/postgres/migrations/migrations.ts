@@ -115,6 +115,8 @@ const steps: readonly (Migration | FeatureStep | readonly (string | FeatureStep)
   ofFeature("alerts", 12),
   ofFeature("alerts", 13),
   ofFeature("alerts", 14),
+  ofFeature("notes-and-tasks", 1),
+  ofFeature("assistants"),
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

@@ -276,6 +276,8 @@ const migrations: readonly Migration[] = [
   ofFeature("alerts", 12),
   ofFeature("alerts", 13),
   ofFeature("alerts", 14),
+  ofFeature("notes-and-tasks", 1),
+  ofFeature("assistants"),
 ];
 
 /** The number of migrations of this code. */
