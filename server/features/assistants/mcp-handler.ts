@@ -86,7 +86,7 @@ export class Assistants {
     // One for each request: it holds whose request it is.
     const handler = createMcpHandler(() => this.#serverFor(place, request, connection), {
       responseMode: "json",
-      maxSubscriptions: 1,
+      maxSubscriptions: 0,
     });
     return handler.fetch(request, body === undefined ? {} : { parsedBody: body.value });
   }
