@@ -45,10 +45,10 @@ function useDone({ kind, id }: Entity): readonly Done[] | undefined {
       at: timestamp,
       by,
     })),
-    ...(notes.data?.notes ?? []).map(({ createdAt, createdBy }) => ({
+    ...(notes.data?.notes ?? []).map(({ createdAt, createdBy, writtenAs }) => ({
       what: "note",
       at: createdAt,
-      by: createdBy?.name ?? null,
+      by: createdBy?.name ?? writtenAs,
     })),
     ...(tasks.data?.tasks ?? []).flatMap(({ title, doneAt, assignee }) =>
       doneAt === null ? [] : [{ what: `task “${title}”`, at: doneAt, by: assignee?.name ?? null }],

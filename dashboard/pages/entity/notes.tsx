@@ -121,7 +121,7 @@ function NoteForm({ label, action, text, isBusy, error, ...on }: NoteFormProps):
 }
 
 function NoteRow({ note, mayChange }: { note: Note; mayChange: boolean }): ReactElement {
-  const { id, text, createdBy, createdAt, updatedAt } = note;
+  const { id, text, createdBy, writtenAs, createdAt, updatedAt } = note;
   const [typed, setTyped] = useState<string>();
   const change = useChange("PATCH /api/notes/:id");
   const remove = useConfirmedChange("DELETE /api/notes/:id");
@@ -155,7 +155,9 @@ function NoteRow({ note, mayChange }: { note: Note; mayChange: boolean }): React
         />
       )}
       <div className="flex flex-wrap items-center gap-x-3 text-sm text-soft">
-        <span className="min-w-0 [overflow-wrap:anywhere]">{createdBy?.name ?? "No team member"}</span>
+        <span className="min-w-0 [overflow-wrap:anywhere]">
+          {createdBy?.name ?? writtenAs ?? "No team member"}
+        </span>
         <RelativeTime instant={createdAt} />
         {updatedAt !== createdAt && (
           <span>
