@@ -48,17 +48,45 @@ export const breaks = {
  * canceled. */
 export const unpaidShare = 0.5;
 
-/** Reasons of scheduled cancellations. */
+/** Why an account left, as its billing tool says it. Feedback is empty where it said nothing beside. */
+export interface StatedReason {
+  readonly reason: string;
+  readonly feedback: string;
+}
+
+/** Reasons of scheduled cancellations, each with what some accounts say beside it. */
 export const reasons: readonly {
   readonly weight: number;
   readonly reason: string;
-  readonly feedback: string;
+  readonly feedback: readonly string[];
 }[] = [
-  { weight: 30, reason: "unused", feedback: "We no longer use it." },
-  { weight: 25, reason: "too_expensive", feedback: "It costs more than it saves us." },
-  { weight: 20, reason: "switched_service", feedback: "We moved to another product." },
-  { weight: 15, reason: "missing_features", feedback: "Reports lack a view by client." },
-  { weight: 10, reason: "customer_service", feedback: "Answers took too long." },
+  {
+    weight: 28,
+    reason: "unused",
+    feedback: ["We no longer use it.", "", "The team went back to spreadsheets.", ""],
+  },
+  {
+    weight: 24,
+    reason: "too_expensive",
+    feedback: [
+      "It costs more than it saves us.",
+      "We pay for seats that nobody uses.",
+      "",
+      "Our budget was cut.",
+    ],
+  },
+  {
+    weight: 19,
+    reason: "switched_service",
+    feedback: ["We moved to another product.", "", "Our parent company has a tool of its own."],
+  },
+  {
+    weight: 14,
+    reason: "missing_features",
+    feedback: ["Reports lack a view by client.", "We need sign-in by our own provider.", ""],
+  },
+  { weight: 9, reason: "customer_service", feedback: ["Answers took too long.", ""] },
+  { weight: 6, reason: "too_complex", feedback: ["New colleagues never found their way.", ""] },
 ];
 
 /** The price of a plan, in minor units, for all seats and one interval. */

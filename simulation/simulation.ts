@@ -10,7 +10,7 @@
  * Pure: the same options give the same items. Memory holds the people and one day of events.
  */
 import type { Zone } from "../server/calendar/zone.ts";
-import { billingItems } from "./billing.ts";
+import { type AccountBook, type BillingOptions, billingBooks, billingItems } from "./billing.ts";
 import type { Account, Person } from "./customers.ts";
 import { change, event, type Item, signUp } from "./items.ts";
 import { Population } from "./population.ts";
@@ -73,10 +73,20 @@ export class Simulation {
    * of three of the vendor's staff
    */
   billing(owners: readonly string[] = []): Item[] {
-    const { seed, zone, endMs } = this.#options;
     const { accounts, people } = this.#population;
-    const staff = people.filter(({ kind }) => kind === "staff").slice(0, 3);
-    return billingItems(accounts, people, {
+    return billingItems(accounts, people, this.#billingOptions(owners));
+  }
+
+  /** The simulation's own books of what `billing` reports: who paid what, who left, when and why. */
+  books(): AccountBook[] {
+    const { accounts, people } = this.#population;
+    return billingBooks(accounts, people, this.#billingOptions([]));
+  }
+
+  #billingOptions(owners: readonly string[]): BillingOptions {
+    const { seed, zone, endMs } = this.#options;
+    const staff = this.#population.people.filter(({ kind }) => kind === "staff").slice(0, 3);
+    return {
       seed,
       zone,
       endMs,
@@ -84,7 +94,7 @@ export class Simulation {
         ...owners.flatMap((owner) => Array.from({ length: 4 }, () => owner)),
         ...staff.map(({ email }) => email),
       ],
-    });
+    };
   }
 
   /** The items of every day, once. The first day, the one before the log, has the earlier sign-ups. */

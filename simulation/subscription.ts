@@ -20,6 +20,7 @@ import {
   reasons,
   refundShare,
   retryDays,
+  type StatedReason,
   trialDays,
   unpaidShare,
 } from "./prices.ts";
@@ -59,12 +60,24 @@ export interface Agreement {
   readonly perYear: number;
 }
 
+/** What an account pays from a time on, as its books have it. */
+export interface Charge {
+  readonly timeMs: number;
+  /** In minor units, for one interval: 0 for nothing. */
+  readonly amount: number;
+  /** Of an end: why, as billing was told. Null: nothing was said. */
+  readonly why: StatedReason | null;
+  readonly isUnpaid: boolean;
+}
+
 type Step = readonly [timeMs: number, take: (timeMs: number) => void];
 
 export class Subscription {
   /** When and why it ended. */
   end: { readonly timeMs: number; readonly reason: EndReason } | undefined;
   readonly agreements: Agreement[] = [];
+  /** In time order. */
+  readonly charges: Charge[] = [];
   readonly #reports: Report[] = [];
   readonly #id: string;
   readonly #customer: Customer;
@@ -80,7 +93,7 @@ export class Subscription {
   #isPaused = false;
   #invoices = 0;
   /** It ends then, unless it is withdrawn or paid. */
-  #dueEnd: { readonly timeMs: number; readonly reason: EndReason } | undefined;
+  #dueEnd: { readonly timeMs: number; readonly reason: EndReason; readonly why?: StatedReason } | undefined;
 
   constructor(customer: Customer, terms: Terms, start: SubscriptionStart, random: Random) {
     const { accountId, seats } = customer.facts;
@@ -150,6 +163,7 @@ export class Subscription {
     if (isTrial)
       this.#report(timeMs, "trial_converted", { ...this.#price, currentPeriodEnd: iso(this.#periodEndMs) });
     this.#agree(timeMs);
+    this.#charge(timeMs, this.#price.amount);
     this.#renew(timeMs);
   }
 
@@ -160,19 +174,21 @@ export class Subscription {
     if (isRenewal && !this.#isPaused && this.#pauses(timeMs)) {
       this.#isPaused = true;
       this.#report(timeMs, "subscription_paused", { currentPeriodEnd });
+      this.#charge(timeMs, 0);
       return;
     }
     if (isRenewal && this.#isGivenUp(timeMs)) {
       this.#endAt(timeMs, "unused");
       return;
     }
-    if (this.#isPaused) this.#report(timeMs, "subscription_resumed", {});
+    const wasPaused = this.#isPaused;
+    if (wasPaused) this.#report(timeMs, "subscription_resumed", {});
     this.#isPaused = false;
     const seats = this.#seatsWanted(timeMs, isRenewal);
     if (seats !== this.#seats || isRenewal) {
       this.#seats = seats;
       this.#change(timeMs);
-    }
+    } else if (wasPaused) this.#charge(timeMs, this.#price.amount);
     if (isRenewal) this.#renew(timeMs);
   }
 
@@ -214,14 +230,21 @@ export class Subscription {
       currentPeriodEnd: iso(this.#periodEndMs),
     });
     this.#agree(timeMs);
+    if (!this.#isPaused) this.#charge(timeMs, this.#price.amount);
   }
 
   #schedule(timeMs: number): void {
     // A subscription that is not paid for ends by itself.
     if (this.#dueEnd !== undefined) return;
-    this.#dueEnd = { timeMs: this.#periodEndMs, reason: "canceled" };
-    const { reason, feedback } = this.#random.weighted(reasons);
-    this.#report(timeMs, "cancellation_scheduled", { endsAt: iso(this.#dueEnd.timeMs), reason, feedback });
+    const { reason, feedback: texts } = this.#random.weighted(reasons);
+    // Not drawn: all later events are the same with other texts.
+    const feedback = texts[this.#customer.facts.number % texts.length] ?? "";
+    this.#dueEnd = { timeMs: this.#periodEndMs, reason: "canceled", why: { reason, feedback } };
+    this.#report(timeMs, "cancellation_scheduled", {
+      endsAt: iso(this.#dueEnd.timeMs),
+      reason,
+      ...(feedback !== "" && { feedback }),
+    });
   }
 
   #withdraw(timeMs: number): void {
@@ -262,16 +285,22 @@ export class Subscription {
 
   #endIfDue(timeMs: number): void {
     if (this.#dueEnd !== undefined && this.#dueEnd.timeMs <= timeMs && this.end === undefined) {
-      this.#endAt(this.#dueEnd.timeMs, this.#dueEnd.reason);
+      const { timeMs: endMs, reason, why } = this.#dueEnd;
+      this.#endAt(endMs, reason, why);
     }
   }
 
-  #endAt(timeMs: number, reason: EndReason): void {
+  #endAt(timeMs: number, reason: EndReason, why: StatedReason = { reason, feedback: "" }): void {
     this.end = { timeMs, reason };
+    this.#charge(timeMs, 0, why, reason === "payment_failed");
     const isRefunded = reason === "canceled" && this.#months >= 0 && this.#random.chance(refundShare);
     if (isRefunded) this.#pay(timeMs, "payment_refunded");
     this.#report(timeMs, "subscription_canceled", { reason });
     if (this.#months >= 0) this.agreements.push({ timeMs, renewsMs: null, perYear: 0 });
+  }
+
+  #charge(timeMs: number, amount: number, why: StatedReason | null = null, isUnpaid = false): void {
+    this.charges.push({ timeMs: Math.round(timeMs), amount, why, isUnpaid });
   }
 
   #agree(timeMs: number): void {

@@ -1,6 +1,7 @@
 /** The routes of the JSON API that analysis answers: figures, and changes of what figures depend on. */
 
 import { alertFigures } from "../alerts/rule-routes.ts";
+import { ChurnReasonsAnswer, ChurnReasonsParameters } from "../billing/churn-reasons.ts";
 import * as payers from "../billing/payers.ts";
 import * as revenue from "../billing/revenue.ts";
 import { CallListAnswer, CallListParameters } from "../call-list-schemas.ts";
@@ -315,6 +316,12 @@ export const analysisRoutes = {
     query: revenue.RevenueAtRiskParameters,
     answer: revenue.RevenueAtRiskAnswer,
     table: "atRisk",
+  }),
+  "GET /api/churn-reasons": figure({
+    summary: "Departures of payers and the MRR that left, by reason and period, with comments",
+    query: ChurnReasonsParameters,
+    answer: ChurnReasonsAnswer,
+    table: "reasons",
   }),
   "GET /api/win-back": figure({
     summary: "Users or accounts that churned lately, the highest last MRR first, with churn reasons",

@@ -1,5 +1,7 @@
-/** Fields and parameters that several lists have: owners, controls of a hold-out, and where a page begins. */
+/** Fields and parameters that several lists have: owners, sources of churn reasons,
+ * controls of a hold-out, and where a page begins. */
 import Type from "typebox";
+import { reasonSources } from "../churn-reasons.ts";
 import { Field, nullable } from "./schema.ts";
 
 /** How an owner is found. */
@@ -11,6 +13,12 @@ export const ownerFields = {
   owner: Field.textOrNull(`The owner's name. ${ownerText}`),
   ownerId: nullable(Type.Integer({ minimum: 1 }), { description: "The owner's id as a team member." }),
 };
+
+/** Who said a churn reason. */
+export const reasonFrom = nullable(Type.Enum([...reasonSources]), {
+  description:
+    "team: the trait or attribute `churnReason`, which an application may send as well. billing: a billing event. event: the event of the churn target. Null without a reason.",
+});
 
 /** Until when a user or an account is a control. */
 export const controlField = {

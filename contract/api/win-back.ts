@@ -1,6 +1,6 @@
 /** The win-back list, as JSON Schema: users or accounts that churned lately, by the money that they paid. */
 import Type from "typebox";
-import { ownerFields, ownerFilter } from "./list-fields.ts";
+import { ownerFields, ownerFilter, reasonFrom } from "./list-fields.ts";
 import { closedObject, Field, inSegment, listOf, nullable, Parameter } from "./schema.ts";
 import { kindParameter, scoredDay } from "./score-parts.ts";
 
@@ -50,12 +50,9 @@ export const WinBackAnswer = Type.Object({
     ),
     plan: Field.textOrNull("The plan of the subscription with the highest MRR."),
     reason: Field.textOrNull(
-      "Why it churned: the trait or attribute `churnReason`, or the reason from the billing tool, whichever is newer. Reasons from before the last return are left out.",
+      "Why it churned: the trait or attribute `churnReason`, else the newest comment or reason of billing events and of the churn target's event. Reasons from before the last return are left out.",
     ),
-    reasonFrom: nullable(Type.Enum(["team", "billing"]), {
-      description:
-        "team: the trait or attribute `churnReason`, which an application may send as well. billing: the billing tool. Null without a reason.",
-    }),
+    reasonFrom,
     ...ownerFields,
   }),
 });

@@ -1,5 +1,6 @@
 /** Subscriptions and MRR of payers, in lists and on their pages, as JSON Schema: parameters and answers. */
 import Type from "typebox";
+import { reasonFrom } from "../api/list-fields.ts";
 import { closedObject, Field, listOf, nullable, objectOrNull, Parameter } from "../api/schema.ts";
 
 export const subscriptionStatuses = [
@@ -198,5 +199,10 @@ export const SubscriptionsAnswer = Type.Object({
     isInvoluntary: Field.boolean(
       "For `ended`: whether a failed payment ended the subscription. Otherwise false.",
     ),
+    reason: Field.textOrNull(
+      "For `ended` and `end_scheduled`: why the payer left, as in `/api/churn-reasons`. Null without a reason.",
+    ),
+    reasonFrom,
+    comment: Field.textOrNull("What was said beside the reason. Null without a comment."),
   }),
 });

@@ -7,10 +7,10 @@ import { callListLimits } from "../call-list.ts";
 
 export const revenueLimits = { periods: 60, months: 120, cohorts: 24, splitCohorts: 12 } as const;
 
-const to = Parameter.optionalDay(
+export const to = Parameter.optionalDay(
   "The last day that counts, not after today. Default: today in the organization's timezone.",
 );
-const period = Parameter.Enum(["month", "quarter", "year"], {
+export const period = Parameter.Enum(["month", "quarter", "year"], {
   default: "month",
   description: "The calendar period, in the organization's timezone.",
 });
@@ -30,7 +30,7 @@ const segment = inSegment("payers");
 const minorUnits = "In minor units of the currency: cents of USD.";
 
 /** The beginning of all answers about revenue. */
-const head = {
+export const revenueHead = {
   settingsVersion: Field.count("The version of the settings that the currency and rates come from."),
   reportingCurrency: Field.text(
     "The currency of all sums: `reportingCurrency` of the settings, else the currency of most changes of subscriptions.",
@@ -48,7 +48,7 @@ const unratedCurrencies = listOf(
   },
 );
 
-const group = {
+export const payerGroup = {
   kind: Field.oneOf(
     ["all", "value", "other", "none"],
     "all: not split. value: payers with this value. other: payers with one of the less frequent values. none: payers without a value.",
@@ -90,7 +90,7 @@ export const RevenueParameters = closedObject({
 });
 
 export const RevenueAnswer = Type.Object({
-  ...head,
+  ...revenueHead,
   rates: listOf("The exchange rates of currencies, for all dates.", {
     currency: Type.String(),
     rate: Field.number("Units of the reporting currency for one unit of this currency."),
@@ -98,7 +98,7 @@ export const RevenueAnswer = Type.Object({
   periods: listOf(
     "By group, the oldest period first. startMrr + newMrr + reactivatedMrr + expansionMrr + transferredInMrr − contractionMrr − churnedMrr − transferredOutMrr is endMrr. Movements of a quarter or year are the sums of its months' movements; nrr, grr and logo churn compare its start and its end.",
     {
-      ...group,
+      ...payerGroup,
       fromDay: Field.day("The first day of the period."),
       toDay: Field.day("The last day of the period, or `to` if the period goes on after it."),
       isComplete: Field.boolean("Whether the whole period is counted: `to` is not before its last day."),
@@ -169,9 +169,9 @@ export const RevenueCohortsParameters = closedObject({
 });
 
 export const RevenueCohortsAnswer = Type.Object({
-  ...head,
+  ...revenueHead,
   cells: listOf("By group, cohort and period; a cohort without payers has no cells.", {
-    ...group,
+    ...payerGroup,
     cohortDay: Field.day("The first day of the period in which the payers first had MRR."),
     payers: Field.count("Payers of the cohort."),
     entryMrr: Field.money(`The first MRR of the cohort's payers. ${minorUnits}`),
@@ -198,7 +198,7 @@ export const RevenueAtRiskParameters = closedObject({
 });
 
 export const RevenueAtRiskAnswer = Type.Object({
-  ...head,
+  ...revenueHead,
   day: scoredDay,
   dataStoppedSince,
   churnTarget: nullable(ChurnTarget, {

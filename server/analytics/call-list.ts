@@ -27,7 +27,7 @@ import {
 import { type Controls, controlsOn } from "./entities/controls.ts";
 import { type Owner, type Owners, ownerIn, ownersOf } from "./entities/owners.ts";
 import { type Call, type CallGround, callOf, callReason, compareCalls, isWorseSince } from "./ranking.ts";
-import { cancellationReasons } from "./revenue/churn-reasons.ts";
+import { reasonsAt, type SaidReason } from "./revenue/churn-reasons.ts";
 import { revenueQuestion } from "./revenue/currencies.ts";
 import { type PayersQuestion, payersNow } from "./revenue/payers-now.ts";
 import { renewalDayOf } from "./revenue/renews-at.ts";
@@ -359,7 +359,8 @@ interface Details {
   readonly contacts: ReadonlyMap<number, number>;
   /** By number. Their scheduled MRR is the MRR that ends within the churn horizon. */
   readonly payers: Awaited<ReturnType<typeof payersNow>>;
-  readonly reasons: Awaited<ReturnType<typeof cancellationReasons>>;
+  /** Why those with a scheduled end leave, by number. */
+  readonly reasons: ReadonlyMap<number, SaidReason | undefined>;
 }
 
 async function detailsOf(
@@ -376,9 +377,18 @@ async function detailsOf(
     calledEntities(warehouse, { organization, kind }, numbers),
     lastContacts(warehouse, { organization, kind }, numbers),
     payersNow(warehouse, withinHorizon, numbers),
-    cancellationReasons(warehouse, organization, kind, ending),
+    reasonsAt(
+      warehouse,
+      { organization, kind, churnEvents: [] },
+      ending.map((entity) => ({ entity, atMs: nowMs(), sinceMs: 0 })),
+    ),
   ]);
-  return { entities, contacts, payers: now, reasons };
+  return {
+    entities,
+    contacts,
+    payers: now,
+    reasons: new Map(ending.map((entity, index) => [entity, reasons[index]])),
+  };
 }
 
 interface RowParts {
@@ -400,8 +410,7 @@ function rowOf({ zone, today }: Ground, parts: RowParts): CallRow {
   const payer = known.payers.get(entity);
   const contactedMs = known.contacts.get(entity);
   const said = known.reasons.get(entity);
-  // A reason from before the last return is about an earlier departure.
-  const cancelReason = said !== undefined && said.saidAtMs >= said.returnedAtMs ? said.reason : "";
+  const cancelReason = said?.comment || said?.reason || "";
   const ofPeriod = payer?.renewsAtMs == null ? null : dayOf(payer.renewsAtMs);
   const scheduledMrr = payer?.scheduledMrr ?? 0;
   const isBilled = row.isPayer || payer !== undefined;

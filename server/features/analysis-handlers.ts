@@ -2,6 +2,7 @@
 
 import { accountsHandlers } from "../figures/accounts.ts";
 import { callListHandlers } from "../figures/call-list.ts";
+import { churnReasonsHandlers } from "../figures/churn-reasons.ts";
 import { engagementHandlers } from "../figures/engagement.ts";
 import { entitiesHandlers } from "../figures/entities.ts";
 import { listsHandlers } from "../figures/lists.ts";
@@ -31,6 +32,7 @@ export const analysisHandlers: AnalysisHandlers = {
   ...accountsHandlers,
   ...alertsHandlers,
   ...callListHandlers,
+  ...churnReasonsHandlers,
   ...digestHandlers,
   ...engagementHandlers,
   ...entitiesHandlers,

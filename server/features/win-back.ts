@@ -3,14 +3,14 @@
 
 import { winBackDays } from "../../contract/api/win-back.ts";
 import type { JsonObject } from "../../contract/json.ts";
-import { churnReasonTrait } from "../../contract/notes-and-tasks.ts";
 import { lists } from "../analytics/entities/lists.ts";
 import { type Owners, ownerIn } from "../analytics/entities/owners.ts";
-import { cancellationReasons, churnReasonTimes } from "../analytics/revenue/churn-reasons.ts";
+import { reasonsAt } from "../analytics/revenue/churn-reasons.ts";
 import { type LastPaid, lastPaid } from "../analytics/revenue/last-paid.ts";
 import { hasPayers } from "../analytics/revenue/payers-now.ts";
 import { dayOrNull, formatDay } from "../calendar/days.ts";
 import { msPerDay } from "../calendar/zone.ts";
+import { churnEventsOf } from "../figures/churn-reasons.ts";
 import { controlsOf } from "../figures/controls.ts";
 import { ownerFields, ownerFilterOf, ownersOfOrganization } from "../figures/owners.ts";
 import { listedAccount, listedUser } from "../figures/rows.ts";
@@ -22,7 +22,6 @@ import { today, usersQuestion } from "../http/api/days.ts";
 import type { EntityKind } from "../scoring/queries/engagement-events.ts";
 import { type ChurnedLately, churnedLately } from "../scoring/queries/lists/churned-lately.ts";
 import { departureDaysOf, rowsOf } from "../scoring/run/entity.ts";
-import { newestReason } from "./win-back-reason.ts";
 
 type Context = ApiContext<"GET /api/win-back">;
 
@@ -124,10 +123,11 @@ async function detailed(
   { paid, sinceMs }: { readonly paid: ReadonlyMap<number, LastPaid>; readonly sinceMs: number },
   owners: Owners,
 ) {
-  const { warehouse, organization, query } = context;
+  const { warehouse, organization, query, nowMs } = context;
   const entities = page.map(({ entity }) => entity);
   const { id: organizationId } = organization;
-  const [days, described, reasons, times] = await Promise.all([
+  const churnEvents = await churnEventsOf(context);
+  const [days, described, reasons] = await Promise.all([
     departureDaysOf(
       warehouse,
       { kind: query.kind, entities },
@@ -135,16 +135,20 @@ async function detailed(
       run,
     ),
     describedBy(context, run, page),
-    cancellationReasons(warehouse, organization.id, query.kind, entities),
-    churnReasonTimes(warehouse, organization.id, query.kind, entities),
+    reasonsAt(
+      warehouse,
+      { organization: organizationId, churnEvents, kind: query.kind },
+      // A subscription's reason may be said a year before its end. Without a subscription in the period,
+      // reasons from before are about an earlier departure.
+      entities.map((entity) => ({ entity, atMs: nowMs(), sinceMs: paid.has(entity) ? 0 : sinceMs })),
+    ),
   ]);
-  return page.flatMap(({ entity, churnedDay }) => {
+  return page.flatMap(({ entity, churnedDay }, index) => {
     const row = described.get(entity);
     if (row === undefined) return [];
     const { id, label, lastDay, traits, accountOwner } = row;
-    const own = traits[churnReasonTrait];
-    const said = { reason: typeof own === "string" ? own : "", saidAtMs: times.get(entity) ?? 0 };
-    const of = { team: said.reason === "" ? undefined : said, billing: reasons.get(entity) };
+    const said = reasons[index];
+    const words = said?.reasonFrom === "team" ? said.reason : said?.comment || said?.reason;
     const { mrr = null, plan = null } = paid.get(entity) ?? {};
     return [
       {
@@ -154,7 +158,8 @@ async function detailed(
         lastSeenDay: dayOrNull(lastDay),
         lastMrr: mrr,
         plan,
-        ...newestReason({ ...of, hasPaid: paid.has(entity), sinceMs }),
+        reason: words || null,
+        reasonFrom: said?.reasonFrom ?? null,
         ...ownerFields(owners, traits, accountOwner),
       },
     ];

@@ -2,6 +2,7 @@
 import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { currencyDigits } from "../../contract/billing/currencies.ts";
 import { lists } from "../analytics/entities/lists.ts";
+import { reasonsAt, type SaidReason } from "../analytics/revenue/churn-reasons.ts";
 import { hasPayers, type PayersQuestion, payersNow, plansInUse } from "../analytics/revenue/payers-now.ts";
 import { renewalDayOf } from "../analytics/revenue/renews-at.ts";
 import {
@@ -18,6 +19,7 @@ import { expectedLossOfPayer } from "../revenue/payer-now.ts";
 import type { EntityKind } from "../scoring/queries/engagement-events.ts";
 import { rowsOf } from "../scoring/run/entity.ts";
 import { knownAccount } from "./accounts.ts";
+import { churnEventsOf } from "./churn-reasons.ts";
 import { objectIn } from "./rows.ts";
 import { lossUntilMs, type Run, scoreContext } from "./score-context.ts";
 import { knownUser } from "./users.ts";
@@ -137,8 +139,25 @@ async function subscriptionsAnswer(
     payer: payer === undefined || payer.subscriptions === null ? null : payer,
     total: found.total,
     subscriptions: found.subscriptions.map(subscriptionAnswer),
-    history: found.history.map(entryAnswer),
+    history: await historyAnswer(context, { kind, entity }, found.history),
   };
+}
+
+/** The history, with the reasons of ends. */
+async function historyAnswer(
+  context: Pick<OrganizationContext, "warehouse" | "ledger" | "organization">,
+  { kind, entity }: { readonly kind: EntityKind; readonly entity: number },
+  history: PayerSubscriptions["history"],
+): Promise<Subscriptions["history"]> {
+  const isEnd = ({ what }: (typeof history)[number]) => what === "ended" || what === "end_scheduled";
+  const instants = [...new Set(history.filter(isEnd).map(({ now }) => now.fromMs))];
+  const said = await reasonsAt(
+    context.warehouse,
+    { organization: context.organization.id, churnEvents: await churnEventsOf(context), kind },
+    instants.map((atMs) => ({ entity, atMs, sinceMs: 0 })),
+  );
+  const saidAt = new Map(instants.map((atMs, index) => [atMs, said[index]]));
+  return history.map((entry) => entryAnswer(entry, isEnd(entry) ? saidAt.get(entry.now.fromMs) : undefined));
 }
 
 function subscriptionAnswer({
@@ -163,12 +182,10 @@ function subscriptionAnswer({
   };
 }
 
-function entryAnswer({
-  subscriptionId,
-  what,
-  now,
-  before,
-}: PayerSubscriptions["history"][number]): Subscriptions["history"][number] {
+function entryAnswer(
+  { subscriptionId, what, now, before }: PayerSubscriptions["history"][number],
+  said: SaidReason | undefined,
+): Subscriptions["history"][number] {
   return {
     subscriptionId,
     what,
@@ -182,6 +199,9 @@ function entryAnswer({
     currencyDigitsBefore: currencyDigits(before?.currency ?? ""),
     endsAt: what === "end_scheduled" ? instantOrNull(now.endsAtMs) : null,
     isInvoluntary: what === "ended" && now.isInvoluntary,
+    reason: said?.reason || null,
+    reasonFrom: said?.reasonFrom ?? null,
+    comment: said?.comment || null,
   };
 }
 

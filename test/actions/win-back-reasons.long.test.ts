@@ -1,4 +1,4 @@
-/** Reasons of the win-back list: those of this departure, the newest of the team and of billing. */
+/** Reasons of the win-back list: those of this departure; what the team says wins. */
 
 import { beforeAll, expect, test } from "bun:test";
 import { formatDay } from "../../server/calendar/days.ts";
@@ -87,7 +87,7 @@ beforeAll(async () => {
   }
 });
 
-test("reasons count since the last return, and the newer of the team's and of billing's", async () => {
+test("reasons count since the last return, and what the team says wins over billing", async () => {
   const path = `/api/win-back?kind=user&days=30&organization=${olga.organization}`;
   const { churned } = await olga.json<{
     churned: readonly { id: string; reason: string | null; reasonFrom: string | null }[];
@@ -99,7 +99,7 @@ test("reasons count since the last return, and the newer of the team's and of bi
     "long-notice": ["Costs too much", "billing"],
     "took-back": [null, null],
     "old-team": [null, null],
-    "newer-billing": ["Costs too much", "billing"],
+    "newer-billing": ["Of the team", "team"],
     "newer-team": ["Of the team", "team"],
   });
 });

@@ -1,6 +1,7 @@
 /** Figures of revenue in SQL: the same as the pure figures of server/revenue, on random histories. */
 import { describe, expect, test } from "bun:test";
 import { revenueQuestion, unconfirmedSubscriptions } from "../../server/analytics/revenue/currencies.ts";
+import { departuresByReason } from "../../server/analytics/revenue/departures-by-reason.ts";
 import { revenue } from "../../server/analytics/revenue/revenue.ts";
 import { mrrAtRisk } from "../../server/analytics/revenue/revenue-at-risk.ts";
 import { revenueCohorts } from "../../server/analytics/revenue/revenue-cohorts.ts";
@@ -74,6 +75,31 @@ for (const [name, history] of Object.entries(histories)) {
         expect(sum(({ movements }) => movements.endMrr)).toBe(period.movements.endMrr);
         expect(sum(({ movements }) => movements.churned.mrr)).toBe(period.movements.churned.mrr);
         expect(sum(({ retention }) => retention.payers)).toBe(period.retention.payers);
+      }
+    });
+
+    test("departures by reason are those of the movements, also by bands of MRR and endings", async () => {
+      const { organization, question } = await stored(history);
+      const periods = periodsOf(0, 1);
+      const [all] = await revenue(subject.warehouse, question, periods, null);
+      const edges = [...periods.flatMap(({ monthsMs }) => monthsMs), periods.at(-1)?.endMs ?? 0];
+      const expected = (all?.periods ?? []).map(({ movements: { churned, churnedInvoluntarily } }) => [
+        churned.mrr,
+        churned.payers,
+        churnedInvoluntarily.mrr,
+        churnedInvoluntarily.payers,
+      ]);
+      expect(expected.some(([, payers = 0]) => payers > 0)).toBe(true);
+      for (const split of ["none", "mrr", "ending", "plan"] as const) {
+        const asked = { ...question, organization, churnEvents: ["left"], edges, split, comments: 1 };
+        const { sums } = await departuresByReason(subject.warehouse, asked);
+        const found = periods.map(({ monthsMs: [edge] }) => {
+          const own = sums.filter((row) => row.edge === edge);
+          const sum = (name: "mrr" | "payers" | "involuntaryMrr" | "involuntaryPayers") =>
+            own.reduce((total, row) => total + row[name], 0);
+          return [sum("mrr"), sum("payers"), sum("involuntaryMrr"), sum("involuntaryPayers")];
+        });
+        expect([split, found]).toEqual([split, expected]);
       }
     });
 

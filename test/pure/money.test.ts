@@ -52,7 +52,10 @@ test("amounts of two currencies are each in their own", () => {
     currencyDigitsBefore: 0,
     endsAt: null,
     isInvoluntary: false,
-  };
+    reason: null,
+    reasonFrom: null,
+    comment: null,
+  } as const;
   expect(historyText(entry, false, String)).toBe("Plan changed: MRR ¥5,000 to $49.00");
 });
 

@@ -11,6 +11,7 @@ import { Pick } from "../../parts/list/pick.tsx";
 import { PageHeader } from "../../parts/panel.tsx";
 import { Empty, FigurePanel, Loading } from "../../parts/states.tsx";
 import { RelativeDay } from "../../parts/time.tsx";
+import { reasonText, sourceText } from "../../text/churn-reasons.ts";
 import { counted, dayText, nothing } from "../../text/format.ts";
 import { moneyIn } from "../../text/money.ts";
 import { conditionFilters } from "../segments/conditions.ts";
@@ -141,9 +142,6 @@ function Churned({ answer, kind }: { answer: Answer; kind: Kind }): ReactElement
   );
 }
 
-/** Billing tools say "unused". */
-const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
-
 function columnsOf(kind: Kind, money: ReturnType<typeof moneyIn> | undefined): readonly Column<Row>[] {
   return [
     {
@@ -169,11 +167,11 @@ function columnsOf(kind: Kind, money: ReturnType<typeof moneyIn> | undefined): r
     {
       id: "reason",
       header: "Reason",
-      hint: "The newer one of the churn reason of the team and of what the billing tool said, since the last return",
+      hint: "What the team says, else the newest of billing and of the churn event, since the last return",
       cell: ({ reason, reasonFrom }) => (
         <span title={reason ?? undefined}>
-          {reason === null ? nothing : reasonFrom === "billing" ? capital(reason) : reason}
-          {reasonFrom === "billing" && <span className="text-soft"> (from billing)</span>}
+          {reason === null ? nothing : reasonText(reason)}
+          {reasonFrom !== null && <span className="text-soft"> ({sourceText(reasonFrom)})</span>}
         </span>
       ),
     },

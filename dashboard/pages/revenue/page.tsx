@@ -1,4 +1,4 @@
-/** The revenue page: MRR, its movements, retention of revenue, cohorts, and MRR at risk. */
+/** The revenue page: MRR, its movements, retention of revenue, churn reasons, cohorts, and MRR at risk. */
 import { type ReactElement, useMemo } from "react";
 import { useRead } from "../../api/query.ts";
 import { CopyButton } from "../../parts/copy.tsx";
@@ -6,6 +6,7 @@ import { Freshness } from "../../parts/figure/freshness.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { Figures, Loading } from "../../parts/states.tsx";
 import { AtRiskPanel } from "./at-risk.tsx";
+import { ChurnReasonsPanel } from "./churn-reasons.tsx";
 import { CohortsPanel } from "./cohorts-panel.tsx";
 import { Connect } from "./connect.tsx";
 import { Controls } from "./controls.tsx";
@@ -101,6 +102,7 @@ function Everything({ answer }: { answer: Revenue }): ReactElement {
         shown([])
       )}
       <PeriodsPanel all={all} currency={currency} />
+      <ChurnReasonsPanel />
       <CohortsPanel />
     </div>
   );

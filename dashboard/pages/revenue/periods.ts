@@ -60,7 +60,10 @@ export function periodText(fromDay: string, period: Period): string {
 }
 
 /** The name of a period, marked while the period goes on: "Nov 2025, so far". */
-export function periodTitle({ fromDay, isComplete }: PeriodRevenue, period: Period): string {
+export function periodTitle(
+  { fromDay, isComplete }: Pick<PeriodRevenue, "fromDay" | "isComplete">,
+  period: Period,
+): string {
   return `${periodText(fromDay, period)}${isComplete ? "" : ", so far"}`;
 }
 

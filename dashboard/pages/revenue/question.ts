@@ -29,6 +29,8 @@ export const filters = {
   group: textFilter(),
   /** The groups of cohorts that are open: their keys as JSON. */
   open: textFilter(),
+  /** By what churn reasons are split. */
+  reasonsBy: choiceFilter(["none", "plan", "owner", "mrr", "ending"], "none"),
   /** The payers of MRR at risk. Empty: accounts, or users when no account pays. */
   payers: choiceFilter(["", "account", "user"], ""),
 } as const;
@@ -64,7 +66,7 @@ export function isSplit({ split, trait }: Choices): boolean {
 type Query = NonNullable<Reads["/api/revenue"]["query"]>;
 
 /** The parameters of a question without a split. */
-export function queryOf(choices: Choices): Query {
+export function queryOf(choices: Choices): Omit<Query, "split" | "trait"> {
   return {
     period: choices.period,
     periods: periodsOf(choices),
@@ -83,6 +85,12 @@ export function splitQueryOf(choices: Choices): Query {
   const { split, trait } = choices;
   if (!isSplit(choices)) return queryOf(choices);
   return { ...queryOf(choices), split, ...(split === "trait" && { trait }) };
+}
+
+/** The parameters of the question about churn reasons, which have a split of their own. */
+export function reasonsQueryOf(choices: Choices): NonNullable<Reads["/api/churn-reasons"]["query"]> {
+  const { reasonsBy } = choices;
+  return { ...queryOf(choices), ...(reasonsBy !== "none" && { split: reasonsBy }) };
 }
 
 const mostCohorts = { alone: 24, split: 12 } as const;

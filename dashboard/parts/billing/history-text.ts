@@ -1,5 +1,6 @@
 /** Entries of the history of subscriptions as text. */
 import type { Reads } from "../../api/paths.ts";
+import { reasonText, sourceText } from "../../text/churn-reasons.ts";
 import { nothing } from "../../text/format.ts";
 import { moneyIn } from "../../text/money.ts";
 
@@ -48,10 +49,17 @@ export function historyText(entry: Entry, isNamed: boolean, dayOf: (instant: str
     case "payment_recovered":
       return `Payment succeeded again${named}`;
     case "end_scheduled":
-      return `End scheduled${endsAt === null ? "" : ` for ${dayOf(endsAt)}`}${named}`;
+      return `End scheduled${endsAt === null ? "" : ` for ${dayOf(endsAt)}`}${named}${whyText(entry)}`;
     case "end_withdrawn":
       return `Scheduled end withdrawn${named}`;
     case "ended":
-      return `${isInvoluntary ? "Ended after failed payments" : "Ended"}${named}`;
+      return `${isInvoluntary ? "Ended after failed payments" : "Ended"}${named}${whyText(entry)}`;
   }
+}
+
+/** Why a subscription ended, with the source: ". Too expensive: “It costs too much” (from billing)". */
+function whyText({ reason, reasonFrom, comment }: Entry): string {
+  if (reason === null) return "";
+  const said = comment === null ? "" : `: “${comment}”`;
+  return `. ${reasonText(reason)}${said} (${sourceText(reasonFrom)})`;
 }

@@ -50,7 +50,7 @@ export async function revenue(
   periods: readonly RevenuePeriod[],
   split: RevenueSplit | null,
 ): Promise<GroupRevenue[]> {
-  const values = split && (await largestValues(warehouse, valuesQuery(question, split), splitValues));
+  const values = await valuesOf(warehouse, question, split);
   const sumsAt = async (edges: readonly number[]) => {
     const { text, parameters } = movementsQuery(question, edges, split);
     const rows = await warehouse.rows<SumsRow>(text, { ...parameters, ...(values !== null && { values }) });
@@ -110,15 +110,10 @@ function movementsQuery(
   edges: readonly number[],
   split: RevenueSplit | null,
 ): Sql {
-  const { text, parameters } = splitPayers(question, edges, split);
+  const { text, parameters } = spansQuery(question, edges, split);
   const at = (name: (typeof moves)[number]) => moves.indexOf(name);
-  const previous = (array: string) => `arrayPushFront(arrayPopBack(${array}), toInt64(0))`;
-  /** Of sums up to each step: that at the start of the step's span. */
-  const fromStart = (sums: string) =>
-    `arrayFill((start, own, earlier) -> own != earlier, ${previous(sums)}, step_edges, ${previous("step_edges")})`;
-  // A step ends its span when the next one is in another. Its code is then the largest, so it says how the
-  // payer left. A payer's own movement is beside what passed to it or from it: whoever
-  // passed all subscriptions on did not churn, and who took them over is not new.
+  // A payer's own movement is beside what passed to it or from it: whoever passed all subscriptions on did not
+  // churn, and who took them over is not new.
   const own = `multiIf(
     after > held, if(before = 0 AND taken <= 0, if(first_paid >= edge, ${at("new")}, ${at("reactivated")}), ${at("expansion")}),
     after > 0, ${at("contraction")},
@@ -127,11 +122,34 @@ function movementsQuery(
     if(taken > 0, before = 0, after = 0 AND held <= 0))`;
   const { hasTransfers } = question;
   const moved = [`(${own}, abs(after - held), after != held)`, ...(hasTransfers ? [transfer] : [])];
+  const rows = `
+    SELECT place, edge, moved.1 AS move, sum(moved.2) AS mrr, sum(moved.3) AS payers
+    FROM (${text})
+    ARRAY JOIN [${moved.map((one) => `tuple${one}`).join(", ")}] AS moved
+    WHERE moved.2 != 0 OR edge = ${beginning}
+    GROUP BY place, edge, move ORDER BY place = 0, place = -1, place`;
+  return { text: `${rows} ${jsonSettings}`, parameters };
+}
+
+/**
+ * Rows of payers whose MRR moved between two edges: `payer`, `place` (of the group), `edge` (the first of the
+ * two), `code` (of the last step before the second one), `before` and `after` (MRR at the edges), `taken` (what
+ * passed to the payer from others) and `held` (`before + taken`). Queries need `jsonSettings`.
+ */
+function spansQuery(question: RevenueQuestion, edges: readonly number[], split: RevenueSplit | null): Sql {
+  const { text, parameters } = splitPayers(question, edges, split);
+  const previous = (array: string) => `arrayPushFront(arrayPopBack(${array}), toInt64(0))`;
+  /** Of sums up to each step: that at the start of the step's span. */
+  const fromStart = (sums: string) =>
+    `arrayFill((start, own, earlier) -> own != earlier, ${previous(sums)}, step_edges, ${previous("step_edges")})`;
+  const { hasTransfers } = question;
   const taken = hasTransfers ? "passed - passed_before" : "toInt64(0)";
+  // A step ends its span when the next one is in another. Its code is then the largest, so it says how the
+  // payer left.
   const spans = `
-    SELECT place, edge, first_paid, code, before, after, ${taken} AS taken, before + taken AS held
+    SELECT payer, place, edge, first_paid, code, before, after, ${taken} AS taken, before + taken AS held
     FROM (
-      SELECT first_paid, ${split === null ? "0" : groupPlace} AS place,
+      SELECT payer, first_paid, ${split === null ? "0" : groupPlace} AS place,
         arrayPushFront(steps, (toInt64(${beginning * 2}), opening, toInt64(0))) AS all_steps, all_steps.1 AS codes,
         arrayMap(code -> roundDown(bitShiftRight(code, 1), {edges:Array(Int64)}), codes) AS step_edges,
         arrayPushBack(arrayPopFront(step_edges), toInt64(0)) AS next_edges,
@@ -142,13 +160,37 @@ function movementsQuery(
     ARRAY JOIN step_edges AS edge, next_edges AS next_edge, codes AS code, starts AS before, ends AS after
       ${hasTransfers ? ", all_passed AS passed, passed_starts AS passed_before" : ""}
     WHERE edge != next_edge AND (before != after ${hasTransfers ? "OR passed != passed_before" : ""} OR edge = ${beginning})`;
-  const rows = `
-    SELECT place, edge, moved.1 AS move, sum(moved.2) AS mrr, sum(moved.3) AS payers
-    FROM (${spans})
-    ARRAY JOIN [${moved.map((one) => `tuple${one}`).join(", ")}] AS moved
-    WHERE moved.2 != 0 OR edge = ${beginning}
-    GROUP BY place, edge, move ORDER BY place = 0, place = -1, place`;
-  return { text: `${rows} ${jsonSettings}`, parameters: { ...parameters, edges: [beginning, ...edges] } };
+  return { text: spans, parameters: { ...parameters, edges: [beginning, ...edges] } };
+}
+
+/**
+ * Rows of departures, those that the movements count as churned: `payer`, `place` (of the group), `edge` (the
+ * first instant of the month), `left_ms` (when the last subscription ended), `mrr` (what the payer paid at the
+ * edge) and `is_involuntary`. Queries need `jsonSettings`, and with a split the parameter `values`.
+ * @param edges the first instants of consecutive months, and the first instant after the last
+ */
+export function departuresQuery(
+  question: RevenueQuestion,
+  edges: readonly number[],
+  split: RevenueSplit | null,
+): Sql {
+  const { text, parameters } = spansQuery(question, edges, split);
+  return {
+    text: `
+      SELECT payer, place, edge, bitShiftRight(code, 1) AS left_ms, held - after AS mrr, bitAnd(code, 1) = 0 AS is_involuntary
+      FROM (${text}) WHERE edge != ${beginning} AND after < held AND after <= 0`,
+    parameters,
+  };
+}
+
+/** The values of a split that are groups of their own, the largest first; null without a split.
+ * @throws WarehouseError */
+export async function valuesOf(
+  warehouse: Warehouse,
+  question: RevenueQuestion,
+  split: RevenueSplit | null,
+): Promise<string[] | null> {
+  return split && (await largestValues(warehouse, valuesQuery(question, split), splitValues));
 }
 
 /** Payers with `said`, without their MRR. */
@@ -171,7 +213,7 @@ function splitPayers(question: RevenueQuestion, edges: readonly number[], split:
   const { text, parameters } = traitsOfPayers(split.trait);
   return {
     text: `
-      SELECT first_paid, opening, steps, said
+      SELECT payers.payer AS payer, first_paid, opening, steps, said
       FROM (${payers.text}) AS payers LEFT JOIN (${text}) AS traits ON of_payer = payers.payer`,
     parameters: { ...payers.parameters, ...parameters },
   };
