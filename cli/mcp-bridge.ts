@@ -118,7 +118,10 @@ function messagesIn({ headers }: Response, text: string): JsonObject[] {
   const texts = headers.get("content-type")?.startsWith("text/event-stream")
     ? text.split("\n").flatMap((line) => (line.startsWith("data:") ? line.slice("data:".length) : []))
     : [text];
-  return texts.flatMap((each) => parsed(each) ?? []).filter(({ jsonrpc }) => jsonrpc === "2.0");
+  return texts.flatMap((each) => {
+    const message = parsed(each);
+    return message?.jsonrpc === "2.0" ? [message] : [];
+  });
 }
 
 /** A name as a header has it: other texts than plain ones are base64, as the protocol says. */

@@ -3,6 +3,7 @@ import Type from "typebox";
 import { RuleConditionBody, RuleScopeBody } from "../../../../contract/alerts/rule-condition.ts";
 import { resultDays } from "../../../../contract/api/results.ts";
 import { assistantLimits } from "../../../../contract/assistants/assistants.ts";
+import { churnReasonLimits } from "../../../../contract/churn-reasons.ts";
 import { answerWith, columnsOf, factColumns, factsOf, tableOf } from "../answer.ts";
 import type { Asking } from "../asking.ts";
 import { Input, input, tool } from "../tool.ts";
@@ -163,6 +164,34 @@ export const queryRevenue = tool({
     return answerWith(asking, {
       ...tableOf("periods" in answer ? answer.periods : answer.cells),
       untrusted: ["value"],
+      limit,
+      notes: [moneyNote(answer.reportingCurrency)],
+      page: "revenue",
+    });
+  },
+});
+
+export const getChurnReasons = tool({
+  name: "get_churn_reasons",
+  title: "Churn reasons",
+  description:
+    "Why payers left. reasons: departures and MRR by reason and period, from billing, events or the team. comments: what customers said, the newest first. Terms: get_workspace.",
+  input: input({
+    show: Type.Optional(Type.Enum(["reasons", "comments"])),
+    period: Type.Optional(Type.Enum(["month", "quarter", "year"])),
+    periods: periods("Periods; default 12."),
+    split: Type.Optional(Type.Enum(["none", "plan", "owner", "mrr", "ending"])),
+    to: Input.day("The last day."),
+    segment: Input.segment,
+    limit: Input.limit,
+  }),
+  run: async (asking, { show = "reasons", limit = assistantLimits.rows, ...query }) => {
+    const comments = Math.min(limit, churnReasonLimits.comments);
+    const answer = await asking.ask("GET /api/churn-reasons", { query: { ...query, comments } });
+    return answerWith(asking, {
+      ...tableOf(show === "reasons" ? answer.reasons : answer.comments),
+      ...(show === "comments" && { totalRows: answer.commentTotal }),
+      untrusted: ["value", "reason", "id", "label", "comment"],
       limit,
       notes: [moneyNote(answer.reportingCurrency)],
       page: "revenue",

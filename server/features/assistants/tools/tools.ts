@@ -2,6 +2,7 @@
 import type { Tool } from "../tool.ts";
 import { explainScoreChange, getAccount, getUser, listCustomers } from "./customers.ts";
 import {
+  getChurnReasons,
   getModelCard,
   getResults,
   previewAlertRule,
@@ -23,6 +24,7 @@ export const tools: readonly Tool[] = [
   queryRetention,
   queryActivity,
   queryRevenue,
+  getChurnReasons,
   getModelCard,
   getResults,
   previewAlertRule,

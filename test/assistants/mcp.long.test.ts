@@ -55,9 +55,28 @@ beforeAll(async () => {
       timestamp: noon(days),
     })),
   ]);
-  const response = await server.post("/batch", ours.token, { batch });
+  const billed = (event: string, days: number, properties: object) => ({
+    type: "track",
+    userId: "user-1",
+    event,
+    timestamp: noon(days),
+    properties: { subscriptionId: "sub-1", ...properties },
+  });
+  const price = { plan: "Team", amount: 4_900, currency: "USD", interval: "month" };
+  const left = {
+    reason: "cancellation_requested",
+    feedback: "too_expensive",
+    comment: "We found a cheaper tool.",
+  };
+  const subscription = [
+    billed("subscription_started", -80, price),
+    billed("subscription_canceled", -1, left),
+  ];
+  const sent = { batch: [...batch, ...subscription] };
+  const response = await server.post("/batch", ours.token, sent);
   expect([response.status, await response.json()]).toMatchObject([201, { rejected: [] }]);
   await server.exported("events", name);
+  await server.exported("subscriptions", name);
   await server.command("score", "--organization", name);
 });
 afterAll(() => server?.stop());
@@ -76,6 +95,7 @@ const readers = [
   "explain_score_change",
   "get_account",
   "get_call_list",
+  "get_churn_reasons",
   "get_model_card",
   "get_results",
   "get_user",
@@ -200,6 +220,12 @@ describe.each(protocols)("an assistant of the protocol %s", (protocol: Protocol)
     expect(previewed).toMatchObject({ horizonDays: model.horizonDays, fired: expect.any(Number) });
     const revenue = await answered(client, "query_revenue", { figure: "movements", periods: 2 });
     expect(revenue.columns).toContain("endMrr");
+    const left = await api<RouteAnswer<"GET /api/churn-reasons">>("/api/churn-reasons?period=month");
+    expect(left.reasons).toMatchObject([{ reason: "too_expensive", mrr: 4_900, payers: 1 }]);
+    const reasons = await answered(client, "get_churn_reasons", { period: "month" });
+    expect(objectsOf(reasons)).toEqual(left.reasons.map((row) => ({ ...row })));
+    const comments = objectsOf(await answered(client, "get_churn_reasons", { show: "comments" }));
+    expect(comments).toMatchObject([{ reason: "too_expensive", comment: "We found a cheaper tool." }]);
     const workspace = factsIn(await answered(client, "get_workspace"));
     expect(workspace).toMatchObject({
       "organization.name": name,
