@@ -20,6 +20,7 @@ const byHand: Readonly<Record<string, (time: Time) => Promise<Command>>> = {
   export: async () => (await import("./commands/export.ts")).exportCommand(),
   import: async () => (await import("./commands/import.ts")).importCommand(),
   key: async (time) => (await import("./commands/credential.ts")).keyCommand(time),
+  mcp: async () => (await import("./commands/mcp.ts")).mcpCommand(),
   member: async (time) => (await import("./commands/member.ts")).memberCommand(time),
   "migrate-to": async () => (await import("./commands/migrate-to.ts")).migrateToCommand(),
   organization: async (time) => (await import("./commands/organization.ts")).organizationCommand(time),
@@ -33,7 +34,7 @@ const byHand: Readonly<Record<string, (time: Time) => Promise<Command>>> = {
 
 /** Topics by what they are about, as `rekindle --help` has them. All others are figures. */
 const groups: Readonly<Record<string, string>> = {
-  "Run:": "serve doctor score rebuild backup restore migrate-to backtest",
+  "Run:": "serve doctor score rebuild backup restore migrate-to backtest mcp",
   "Data:":
     "import export demo source webhook stripe warnings rejected-events health-check freshness exclusion outage erasure",
   "Customers:": "user account segment call-list win-back alert-rule alert task note digest view",

@@ -76,5 +76,6 @@ export const auditActions = [
   "task.imported",
   "task.changed",
   "task.deleted",
+  "assistant_write.undone",
 ] as const;
 export type AuditAction = (typeof auditActions)[number];

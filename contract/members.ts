@@ -256,10 +256,12 @@ export const TokenCreateAnswer = Type.Object({
 });
 
 /** The rights that a read key may have beside `read`, which every one has. */
-const readKeyRights = ["read", "manage", "erase"] as const;
+const readKeyRights = ["read", "assist", "manage", "erase"] as const;
 const rights = Type.Array(Type.Enum([...readKeyRights]), {
   maxItems: readKeyRights.length,
   uniqueItems: true,
+  description:
+    "assist: an assistant may add notes and tasks and handle alerts by the Model Context Protocol, 30 times an hour. manage: may change settings and work with customers. erase: may erase users and accounts.",
   "x-send": `an array of ${readKeyRights.join(", ")}`,
 });
 export const ReadKeysAnswer = Type.Object({

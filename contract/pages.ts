@@ -33,6 +33,7 @@ export const pages = {
   exclusionSettings: "/o/$organization/settings/exclusions",
   tokenSettings: "/o/$organization/settings/tokens",
   keySettings: "/o/$organization/settings/keys",
+  assistantSettings: "/o/$organization/settings/assistants",
   memberSettings: "/o/$organization/settings/members",
   alertRuleSettings: "/o/$organization/settings/alert-rules",
   destinationSettings: "/o/$organization/settings/destinations",

@@ -394,3 +394,23 @@ export function readMoveVariables(
     clickhouseUrl: encoded(options.clickhouseUrl ?? environment.TARGET_CLICKHOUSE_URL),
   };
 }
+
+/** Where `rekindle mcp` finds the service, and its key. */
+export interface AssistantVariables {
+  readonly url: string | undefined;
+  readonly key: string | undefined;
+}
+
+/** The option of `rekindle mcp`, and `REKINDLE_URL` and `REKINDLE_KEY`. @throws ConfigError */
+export function readAssistantVariables(
+  { url: given }: { readonly url: string | undefined },
+  environment: Environment = process.env,
+): AssistantVariables {
+  const url = given ?? (environment.REKINDLE_URL || undefined);
+  if (url !== undefined && !/^https?:\/\/[^\s?#]+$/.test(url)) {
+    throw new ConfigError(
+      "REKINDLE_URL is not valid: set it to an address such as https://rekindle.example.com.",
+    );
+  }
+  return { url, key: environment.REKINDLE_KEY || undefined };
+}

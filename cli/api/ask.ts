@@ -4,9 +4,9 @@
  * same handlers.
  */
 import { analysisRoutes } from "../../contract/api/analysis-routes.ts";
-import type { PathNames } from "../../contract/api/route.ts";
-import type { RouteAnswer, RouteBody, RouteName } from "../../contract/api/routes.ts";
+import type { RouteAnswer, RouteName } from "../../contract/api/routes.ts";
 import type { ApiErrorAnswer } from "../../contract/write-api.ts";
+import { type Asked, askedBy, type SentTo } from "../../server/http/api/asked.ts";
 import { headersOfCaller } from "../../server/http/api/caller.ts";
 import { startingHeader } from "../../server/http/port/answers.ts";
 import { RouteTable } from "../../server/http/port/route-table.ts";
@@ -22,23 +22,6 @@ import type { Mail } from "../../server/sending/mail.ts";
 import { withOwnAnalysis } from "../analysis.ts";
 import { type Installation, organizationOf, withInstallation } from "../installation.ts";
 
-/** A request to the API. */
-export interface Asked {
-  readonly method: string;
-  /** With its parameters. */
-  readonly path: string;
-  /** As JSON. */
-  readonly body?: string;
-}
-
-/** The parts of a request to a route. */
-interface Sent<Name extends RouteName> {
-  readonly path?: Readonly<Record<PathNames<Name>, string | number>>;
-  /** Parameters that are undefined are left out. */
-  readonly query?: Readonly<Record<string, string | number | undefined>>;
-  readonly body?: RouteBody<Name>;
-}
-
 /** The API of an organization of an open installation. */
 export interface Api {
   readonly installation: Installation;
@@ -47,7 +30,7 @@ export interface Api {
    * @throws CallFailed with the API's message, Refusal as `withOwnAnalysis` */
   send<Result>(asked: Asked, read: (answer: Response) => Promise<Result>): Promise<Result>;
   /** Asks a route. @returns the answer, undefined of a route without one @throws as `send` */
-  ask<Name extends RouteName>(name: Name, sent?: Sent<Name>): Promise<RouteAnswer<Name>>;
+  ask<Name extends RouteName>(name: Name, sent?: SentTo<Name>): Promise<RouteAnswer<Name>>;
 }
 
 const ofAnalysis = new RouteTable(analysisRoutes);
@@ -74,31 +57,12 @@ export function apiOf(installation: Installation, organization: Organization): A
       ? askIntake(installation, path, init).then(answered)
       : askAnalysis(installation, path, init, answered);
   };
-  const ask: Api["ask"] = (name, { path, query = {}, body } = {}) => {
-    const parameters = new URLSearchParams();
-    for (const [key, value] of Object.entries(query)) {
-      if (value !== undefined) parameters.set(key, String(value));
-    }
+  const ask: Api["ask"] = (name, sent = {}) =>
     // A route with an answer has a body, which its handler has checked by its type.
-    return send(askedOf(name, path ?? {}, parameters, body), async (answer) =>
+    send(askedBy(name, sent), async (answer) =>
       answer.status === 204 ? undefined : JSON.parse(await answer.text()),
     );
-  };
   return { installation, organization, send, ask };
-}
-
-/** A request to a route. @param name its method and path @param values of the names in the path */
-export function askedOf(
-  name: string,
-  values: Readonly<Record<string, string | number>>,
-  query: URLSearchParams,
-  body: unknown,
-): Asked {
-  const [method = "", pattern = ""] = name.split(" ");
-  const pathname = pattern.replace(/:(\w+)/g, (_, key) => encodeURIComponent(values[key] ?? ""));
-  const path = query.size === 0 ? pathname : `${pathname}?${query}`;
-  if (method === "GET" || method === "DELETE") return { method, path };
-  return { method, path, body: JSON.stringify(body ?? {}) };
 }
 
 /** The headers that name a command as the caller of a process of the service. */

@@ -10,6 +10,7 @@ import {
   type Credential,
   createProjectToken,
   createReadKey,
+  rightsOfKeys,
   type SecretPrefix,
   scopeOf,
   secretPrefix,
@@ -76,16 +77,16 @@ export function tokenCommand(time: Time): Command {
 
 /** The command for read keys, which read, and more when they are given the right to it. */
 export function keyCommand(time: Time): Command {
-  const creating = create<{ right: readonly ("erase" | "manage")[] }>(
+  const creating = create<{ right: readonly (typeof rightsOfKeys)[number][] }>(
     { ...keyKind, time },
     ({ readKeys }, wanted, { right }) => createReadKey(readKeys, { ...wanted, more: right }, commandLine),
   );
   creating.addOption(
     new Option(
       "--right <right...>",
-      "an additional right: erase users and accounts, manage settings and work",
+      "an additional right: erase users and accounts, manage settings and work, or assist: what assistants may write",
     )
-      .choices(["erase", "manage"])
+      .choices(rightsOfKeys)
       .default([]),
   );
   return commandOf(keyKind, creating, time);

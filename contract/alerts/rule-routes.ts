@@ -65,7 +65,7 @@ export const alertFigures = {
       "The MRR above which accounts are exempt from a control group by default: at most a tenth of paying accounts exceed it",
     answer: rules.DefaultExemptionAnswer,
   }),
-  "POST /api/alert-rules/preview": analysisRoute.manage({
+  "POST /api/alert-rules/preview": analysisRoute.read({
     summary:
       "How an alert rule would have performed in the last 90 days: alerts by week, and the share of alerts that were followed by churn. Segments are evaluated as of each past day. Nothing is saved",
     body: RulePreviewBody,

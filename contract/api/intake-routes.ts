@@ -1,6 +1,7 @@
 /** The routes of the JSON API that intake answers: sessions, organizations, their members and settings. */
 
 import { ruleRoutes } from "../alerts/rule-routes.ts";
+import { assistantRoutes } from "../assistants/routes.ts";
 import { destinationRoutes } from "../destinations/routes.ts";
 import * as destinations from "../destinations/schemas.ts";
 import { digestRoutes } from "../digest/routes.ts";
@@ -147,6 +148,7 @@ export const intakeRoutes = {
     needsPerson: true,
     isStream: true,
   }),
+  ...assistantRoutes,
   ...digestRoutes,
   ...ruleRoutes,
   ...workRoutes,

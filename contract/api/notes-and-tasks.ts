@@ -28,7 +28,9 @@ const entity = Type.Object(
   { description: "The user or the account." },
 );
 
-const author = Field.textOrNull("The author of an import who is not a team member, as text.");
+const author = Field.textOrNull(
+  "Who wrote it, if not a team member: `assistant (key 3)`, `read key 3`, or the author of an imported row. Null for a team member.",
+);
 
 const NoteBody = closedObject({ text: anyText(workLimits.noteCharacters) });
 

@@ -135,6 +135,13 @@ export const settingsPages: readonly SettingsEntry[] = [
     words: "create revoke api",
   },
   {
+    to: pages.assistantSettings,
+    label: "Assistants",
+    least: "viewer",
+    about: "AI assistants: keys, set-ups, what they wrote",
+    words: "ai mcp claude cursor codex chatgpt llm agent",
+  },
+  {
     to: pages.memberSettings,
     label: "Members",
     least: "viewer",

@@ -151,6 +151,7 @@ const routeTree = root.addChildren([
       settingsPage(pages.exclusionSettings, () => import("../pages/settings/exclusions.tsx")),
       settingsPage(pages.tokenSettings, () => import("../pages/settings/tokens.tsx")),
       settingsPage(pages.keySettings, () => import("../pages/settings/keys.tsx")),
+      settingsPage(pages.assistantSettings, () => import("../pages/settings/assistants.tsx")),
       settingsPage(pages.memberSettings, () => import("../pages/settings/members.tsx")),
       settingsPage(pages.alertRuleSettings, () => import("../pages/alerts/rules-page.tsx")),
       settingsPage(pages.destinationSettings, () => import("../pages/settings/destinations.tsx")),

@@ -30,7 +30,17 @@ const handlers = intakeHandlers as unknown as Readonly<Record<string, Handler>>;
 
 /** The answer to a request of the command line. A header names its organization.
  * @throws Error when the ledger fails */
-export async function answerCommand(parts: CommandParts, request: Request): Promise<Response> {
+export function answerCommand(parts: CommandParts, request: Request): Promise<Response> {
+  return answerAt({ ...parts, maxRequestsPerSecond }, request, () => placeOf(parts, request));
+}
+
+/** The answer to a request whose place is known, and whose caller may ask this route.
+ * @throws Error when the ledger fails */
+export async function answerAt(
+  parts: PlaceParts,
+  request: Request,
+  placeOf: () => Promise<Place>,
+): Promise<Response> {
   const { pathname, searchParams } = new URL(request.url);
   const found = table.find(request.method, pathname);
   const handler = handlers[found?.name ?? ""];
@@ -41,16 +51,8 @@ export async function answerCommand(parts: CommandParts, request: Request): Prom
     const query = checkedQuery(route.query, table.validator(route.query), searchParams);
     const body =
       route.body && checkedBody(request, await request.bytes(), route.body, table.validator(route.body));
-    const place = await placeOf(parts, request);
-    const { answer } = await handler({
-      ...parts,
-      maxRequestsPerSecond,
-      nowMs: parts.nowMs(),
-      place,
-      path,
-      query,
-      body,
-    });
+    const place = await placeOf();
+    const { answer } = await handler({ ...parts, nowMs: parts.nowMs(), place, path, query, body });
     if (route.status === 204) return new Response(null, { status: 204 });
     return Response.json(answer, { status: route.status });
   } catch (error) {

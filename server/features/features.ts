@@ -2,6 +2,7 @@
 import type { Feature } from "../ledger/feature.ts";
 import { sending } from "../sending/feature.ts";
 import { alerts } from "./alerts/feature.ts";
+import { assistants } from "./assistants/feature.ts";
 import { notesAndTasks } from "./notes-and-tasks/feature.ts";
 import { pulse } from "./pulse/feature.ts";
 import { savedViews } from "./saved-views/feature.ts";
@@ -16,4 +17,5 @@ export const features: readonly Feature[] = [
   sending,
   alerts,
   pulse,
+  assistants,
 ];

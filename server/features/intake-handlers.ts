@@ -2,6 +2,7 @@
 
 import type { IntakeHandlers } from "../http/api/intake-api.ts";
 import { alertRuleHandlers } from "./alerts/rule-handlers.ts";
+import { assistantHandlers } from "./assistants/handlers.ts";
 import { destinationHandlers } from "./destinations/handlers.ts";
 import { ownDigestHandlers } from "./digest/own-digest.ts";
 import { liveHandlers } from "./live-view.ts";
@@ -17,6 +18,7 @@ import { sessionHandlers } from "./team/session.ts";
 
 export const intakeHandlers: IntakeHandlers = {
   ...alertRuleHandlers,
+  ...assistantHandlers,
   ...contactHandlers,
   ...destinationHandlers,
   ...liveHandlers,

@@ -4,7 +4,7 @@ import { renewalLimits } from "../../contract/billing/renewals.ts";
 import { ApiError } from "../../contract/refusal.ts";
 import { calledEntities } from "../analytics/call-facts.ts";
 import { callReasons } from "../analytics/call-list.ts";
-import { type Owners, ownerIn } from "../analytics/entities/owners.ts";
+import { type Owners, ownerIn } from "../ledger/rules/owners.ts";
 import { renewingPayers } from "../analytics/revenue/renewal-payers.ts";
 import type { RenewalMonth, RenewalsQuestion } from "../analytics/revenue/renewal-rows.ts";
 import { renewalsOfMonths } from "../analytics/revenue/renewals.ts";

@@ -1,6 +1,7 @@
 /** The audit log: the changes of an organization, with actor and time. It never holds a secret or a user's
  * identity, because an erasure could not delete it there: a user or an account is a number at most. A store
  * writes a change and its entry in the same commit. */
+import { assistantAuthor } from "../../contract/assistants/assistants.ts";
 import type { AuditAction } from "../../contract/audit.ts";
 import type { JsonObject } from "../../contract/json.ts";
 
@@ -26,6 +27,16 @@ export const serviceItself: Actor = { person: null, by: "the service" };
 /** The holder of a read key. */
 export function readKeyActor(id: number): Actor {
   return { person: null, by: `read key ${id}` };
+}
+
+/** An assistant that writes by a read key. */
+export function assistantActor(key: number): Actor {
+  return { person: null, by: assistantAuthor(key) };
+}
+
+/** Who wrote something, if it was no team member. */
+export function authorOf({ person, by }: Actor): string | null {
+  return person === null ? by : null;
 }
 
 /** A team member. People can choose their name, but not their number. */

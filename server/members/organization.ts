@@ -6,7 +6,13 @@ import { formatDay } from "../calendar/days.ts";
 import { Zone, zoneNamed } from "../calendar/zone.ts";
 import type { Actor, AuditPage } from "../ledger/audit.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { type Credential, createProjectToken, createReadKey, scopeOf } from "../ledger/stores/credentials.ts";
+import {
+  type Credential,
+  createProjectToken,
+  createReadKey,
+  rightsOfKeys,
+  scopeOf,
+} from "../ledger/stores/credentials.ts";
 import { itemsPerSecond, type Organization } from "../ledger/stores/organization-rows.ts";
 
 /** The ledger, and what remembers of it what is changed here. */
@@ -132,7 +138,7 @@ export async function readKeysOf(
   return {
     readKeys: keys.map((key) => ({
       ...credentialAnswer(key),
-      rights: key.rights.filter((right) => right === "read" || right === "erase" || right === "manage"),
+      rights: (["read", ...rightsOfKeys] as const).filter((right) => key.rights.includes(right)),
     })),
   };
 }

@@ -9,6 +9,6 @@ export type MemberRight = Exclude<Right, RightOfTokens> | "own";
 /** Rights of a role. */
 export const roleRights: Readonly<Record<Role, readonly MemberRight[]>> = {
   viewer: ["read"],
-  member: ["read", "manage"],
-  owner: ["read", "manage", "erase", "own"],
+  member: ["read", "assist", "manage"],
+  owner: ["read", "assist", "manage", "erase", "own"],
 };

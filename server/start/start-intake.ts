@@ -7,6 +7,7 @@ import { ledgerOperations } from "../between/remote/shared-ledger.ts";
 import { relayLive } from "../cluster/live-relay.ts";
 import type { Config } from "../config.ts";
 import { armHandler } from "../features/alerts/control-groups/arm-handler.ts";
+import { Assistants } from "../features/assistants/mcp-handler.ts";
 import { answerCommand, type CommandParts } from "../features/command-api.ts";
 import { workImporter } from "../features/notes-and-tasks/imported/import-work.ts";
 import type { PeopleGate } from "../http/api/gate.ts";
@@ -112,6 +113,11 @@ export async function startIntake(
   const ofPeople = { config, host, ledger, live, intake, outbox, analysis, addresses, bodies, log, registry };
   const serving = startPeople({ ...ofPeople, address, nowMs, keys, memory: authorizers });
   const counts = new AnswerCounts(registry);
+  const api = apiHandler({ ...serving, keys, bodies, analysis });
+  const { maxRequestsPerSecond } = config;
+  const { forget, recordUse } = authorizers;
+  const ofWrites = { ...ofPeople, address, nowMs, forget, recordUse, maxRequestsPerSecond };
+  const assistants = new Assistants({ api, keys, gate: serving.gate, host, bodies, parts: ofWrites, log });
   const http: HttpServer = startHttp(
     config,
     {
@@ -128,6 +134,9 @@ export async function startIntake(
     {
       host,
       ofFeatures: {
+        "POST /mcp": assistants.handler,
+        "GET /mcp": assistants.handler,
+        "DELETE /mcp": assistants.handler,
         "POST /arm": armHandler({
           ledger,
           authorizer: authorizers.arms,
@@ -148,12 +157,12 @@ export async function startIntake(
       metricsToken: config.metricsToken,
       metrics: async () => (await registry.metrics()) + (await metricsOf(stores.metered)),
     },
-    apiHandler({ ...serving, keys, bodies, analysis }),
+    api,
     httpOptions,
   );
   const remembering = { ledger, authorizers, intake, importer, live };
   const control = serveControl(config, http.port, remembering, { ...ofPeople, address, nowMs });
-  if (node !== undefined) joinNodes(node, { ...remembering, gate: serving.gate, unknownTokens });
+  if (node !== undefined) joinNodes(node, { ...remembering, gate: serving.gate, unknownTokens, assistants });
   const stopRelay = node === undefined ? () => undefined : relayLive(node, live, log);
   const chores = startChores({ ledger, intake, outbox, time }, authorizers.recordUse, log);
   // SQLite: wait for the flush. PostgreSQL: give up after 1 s, so that shutdown is not blocked.
@@ -291,7 +300,12 @@ function joinNodes(
     live,
     gate,
     unknownTokens,
-  }: Remembering & { readonly gate: PeopleGate; readonly unknownTokens: UnknownTokens },
+    assistants,
+  }: Remembering & {
+    readonly gate: PeopleGate;
+    readonly unknownTokens: UnknownTokens;
+    readonly assistants: Assistants;
+  },
 ): void {
   node.whenChanged({
     forget: () => authorizers.forget(),
@@ -312,6 +326,7 @@ function joinNodes(
     shared = node.liveIntakes;
     authorizers.shareOver(shared);
     gate.shareOver(shared);
+    assistants.shareOver(shared);
     unknownTokens.shareOver(shared);
     intake.shareOver(shared);
   });

@@ -82,7 +82,7 @@ const reading: Readonly<Record<string, readonly string[]>> = {
     "Remove the filter Health: Healthy, No pulse …, Seats and pulse",
   ].flatMap((names) => names.split(", ")),
   combobox: [
-    "A cohort begins with, Assignee, Came back by, Churn risk, Churned within, Compare with, Counts as retained, Days",
+    "A cohort begins with, Assignee, Assistant, Came back by, Churn risk, Churned within, Compare with, Counts as retained, Days",
     "Days of the history, Days shown, Event, Health, Health and churn risk of, Kind of warning",
     "Excluded users, Last seen, Outcome, Owner, Periods, Verdict, Predictions about, Rule, Segment, Source, Split, Split by, State, Time",
     "Users of a segment, Users or accounts, What is counted, Year of the calendar",
@@ -232,6 +232,11 @@ const table: Readonly<Record<string, Readonly<Record<string, keyof typeof having
   "/settings/keys": {
     "button Create key": "owner",
     "button Revoke reader": "owner",
+    "combobox Rights": "owner",
+    "textbox Name": "owner",
+  },
+  "/settings/assistants": {
+    "button Create key": "owner",
     "combobox Rights": "owner",
     "textbox Name": "owner",
   },

@@ -191,6 +191,7 @@ const headings: Readonly<Record<OrganizationAddress, string | RegExp>> = {
   "/o/$organization/settings/exclusions": "Exclusions",
   "/o/$organization/settings/tokens": "Project tokens",
   "/o/$organization/settings/keys": "Read keys",
+  "/o/$organization/settings/assistants": "Assistants",
   "/o/$organization/settings/members": "Members",
   "/o/$organization/settings/alert-rules": "Alert rules",
   "/o/$organization/settings/destinations": "Destinations",

@@ -2,6 +2,7 @@
  * audit log. */
 import { commandLine as by, settingUp } from "../../server/ledger/audit.ts";
 import { createProjectToken, createReadKey } from "../../server/ledger/stores/credentials.ts";
+import { noteOfAssistant } from "./assistant-write.ts";
 import { type Ground, type Kind, type Kinds, logOf, type Prepare, read, service } from "./change-kinds.ts";
 import { alertRules, alerts, ruleDecisions } from "./changes-of-alerts.ts";
 import { copies, deliveries, destinations } from "./changes-of-destinations.ts";
@@ -146,6 +147,22 @@ const sourceSettings: Kinds["sourceSettings"] = {
   }),
 };
 
+const assistantWrites: Kinds["assistantWrites"] = {
+  begin: service,
+  finish: service,
+  giveUp: service,
+  list: read,
+  undoable: read,
+  hasNoVerdict: read,
+  undone: async ({ ledger, id, nowMs }) => {
+    const write = await noteOfAssistant(ledger, id, nowMs);
+    return {
+      action: "assistant_write.undone",
+      of: (organization) => ledger.assistantWrites.undone(organization, write, by, nowMs),
+    };
+  },
+};
+
 const notes: Kinds["notes"] = { ofEntity: read, all: read, ...changesOf(rowStores.notes) };
 
 const pulses: Kinds["pulses"] = {
@@ -205,6 +222,7 @@ const kinds: Kinds = {
   erasures,
   members,
   logins,
+  assistantWrites,
   views,
   sourceSettings,
   destinations,

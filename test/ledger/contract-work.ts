@@ -84,7 +84,7 @@ function notes(subject: LedgerUnderTest): void {
       createdAtMs: nowMs,
       updatedAtMs: nowMs,
     });
-    expect(list[0]?.createdBy).toBeNull();
+    expect(list[0]).toMatchObject({ createdBy: null, author: "command line" });
     const { notes: store, audit } = subject.ledger;
     expect(await store.ofEntity(id, ada, { limit: 9, before: second?.id })).toHaveLength(1);
     const other = await ground(subject, "other");

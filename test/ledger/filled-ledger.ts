@@ -7,6 +7,7 @@ import type { Ledger } from "../../server/ledger/ledger.ts";
 import { type PersonKey, userKey, visitorKey } from "../../server/ledger/rules/held-events.ts";
 import { eventRow, userRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { alertRule, decision, renderDue } from "./alert-decision.ts";
+import { noteOfAssistant } from "./assistant-write.ts";
 import { account, append, inboxRows, look, needs, remember, user, writes } from "./writes.ts";
 
 /** A text with difficult characters. PostgreSQL stores neither U+0000 nor, unchanged, the text that stands
@@ -228,6 +229,7 @@ async function fillDestinations(ledger: Ledger, id: number, nowMs: number): Prom
 async function fillWork(ledger: Ledger, id: number, nowMs: number): Promise<void> {
   const ada = { kind: "user", id: "ada" } as const;
   await ledger.notes.add(id, ada, oddText, commandLine, nowMs);
+  await noteOfAssistant(ledger, id, nowMs);
   const task = { title: oddText, dueDay: day, assignee: null };
   const done = await ledger.tasks.add(id, ada, task, commandLine, nowMs);
   await ledger.tasks.add(id, { kind: "user", id: oddText }, task, commandLine, nowMs);
@@ -409,6 +411,7 @@ async function everythingOf(ledger: Ledger, id: number, nowMs: number): Promise<
       [...(await ledger.importedWork.known(id, "notes", [oddText]))],
       [...(await ledger.importedWork.known(id, "tasks", [oddText]))],
     ],
+    assistantWrites: await ledger.assistantWrites.list(id, 99),
     calls: await ledger.alerts.workedOn(id, { users: [1, 2, 3], accounts: [1, 2, 3] }, 0, day),
     alerts: [
       await ledger.alertRules.list(id, day),

@@ -91,7 +91,29 @@ async function theirIds(): Promise<Readonly<Record<string, number>>> {
     notes: await made(at("/api/users/their-user/notes"), { text: hidden }),
     tasks: await made(at("/api/accounts/their-account/tasks"), { title: hidden }),
     ...(await theirMessages()),
+    "assistant-writes": await theirAssistantWrite(),
   };
+}
+
+/** A note that their assistant wrote. */
+async function theirAssistantWrite(): Promise<number> {
+  const right = ["--right", "assist"];
+  const theirKey = (await server.command("key", "create", "--organization", "Theirs", ...right)).trim();
+  const given = { kind: "user", id: "their-user", text: hidden, idempotencyKey: "note-of-theirs" };
+  const call = { name: "add_note", arguments: given };
+  const response = await fetch(`${server.url}/mcp`, {
+    method: "POST",
+    headers: {
+      Authorization: `Bearer ${theirKey}`,
+      "Content-Type": "application/json",
+      Accept: "application/json, text/event-stream",
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: call }),
+  });
+  expect([response.status, (await response.text()).includes("Done.")]).toEqual([200, true]);
+  const { owner, at } = theirs;
+  const { writes } = await owner.json<{ writes: { id: number }[] }>("GET", at("/api/assistant-writes"));
+  return writes[0]?.id ?? 0;
 }
 
 /** A destination and a message that it holds. */
@@ -274,6 +296,7 @@ async function stateOfTheirs(): Promise<string> {
     "users/their-user/notes",
     "alert-rules",
     "alerts",
+    "assistant-writes",
   ];
   const answers = [];
   for (const path of paths) {

@@ -57,6 +57,9 @@ export function TaskRow({ task, hasEntity = false }: { task: Task; hasEntity?: b
           )}
           <When task={task} />
           <span className="min-w-0 [overflow-wrap:anywhere]">{assigneeText(task)}</span>
+          {task.author !== null && (
+            <span className="min-w-0 [overflow-wrap:anywhere]">Added by {task.author}</span>
+          )}
         </p>
       </div>
       {mayChange && (

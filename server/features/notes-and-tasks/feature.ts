@@ -4,7 +4,7 @@ import type { Feature } from "../../ledger/feature.ts";
 import { run, sqlText } from "../../ledger/sql.ts";
 import { type ImportedWork, importedWorkStore } from "./imported/store.ts";
 import { exportedNotes, type NoteStore, noteStore, notesAbout } from "./notes.ts";
-import { importedColumns, workTables } from "./tables.ts";
+import { authorColumns, workTables } from "./tables.ts";
 import { exportedTasks, type TaskStore, taskStore, tasksAbout, unassignTasksOf } from "./tasks.ts";
 import { type WorkTimeline, workTimeline } from "./timeline-entries.ts";
 
@@ -27,7 +27,7 @@ export const notesAndTasks: Feature = {
     { name: "notes", encoded: ["text", "author", "import_key"] },
     { name: "tasks", encoded: ["title", "former_assignee", "author", "import_key"] },
   ],
-  migrations: [workTables, importedColumns],
+  migrations: [workTables, authorColumns],
   stores: (engine) => ({
     notes: noteStore(engine),
     tasks: taskStore(engine),

@@ -1,7 +1,7 @@
 /** Stores notes. */
 
 import { workLimits } from "../../../contract/notes-and-tasks.ts";
-import type { Actor, AuditNote } from "../../ledger/audit.ts";
+import { type Actor, type AuditNote, authorOf } from "../../ledger/audit.ts";
 import type { Engine } from "../../ledger/engine.ts";
 import type { ExportedRow, ExportedRows, ExportedUser, SharedFeatureStores } from "../../ledger/feature.ts";
 import {
@@ -41,9 +41,8 @@ export interface Note {
   readonly id: number;
   readonly entity: NamedEntity;
   readonly text: string;
-  /** Null for the command line. */
   readonly createdBy: NamedPerson | null;
-  /** The author of an import who is no team member, as text. */
+  /** Who wrote it, if no team member did: an imported author, `assistant (key 3)`. */
   readonly author: string | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
@@ -122,9 +121,10 @@ export function noteStore(engine: Engine) {
         if (numbers === undefined) return undefined;
         yield* refuseMore(organization, numbers);
         const { id } = yield* returningOne(idRow)`
-          INSERT INTO notes (organization, user_number, account_number, created_by, created_at_ms, updated_at_ms, text)
-          VALUES (${organization}, ${numbers.user}, ${numbers.account}, ${by.person?.id ?? null}, ${nowMs}, ${nowMs},
-            ${textOfNote})`;
+          INSERT INTO notes (organization, user_number, account_number, created_by, author, created_at_ms,
+            updated_at_ms, text)
+          VALUES (${organization}, ${numbers.user}, ${numbers.account}, ${by.person?.id ?? null}, ${authorOf(by)},
+            ${nowMs}, ${nowMs}, ${textOfNote})`;
         yield* audit.note(organization, noteNote("note.created", id, numbers), by, nowMs);
         return (yield* findRow(organization, id))?.note;
       }),

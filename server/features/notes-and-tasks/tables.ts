@@ -40,9 +40,8 @@ export function workTables({ id, integer, text, end }: TableTypes): string {
 `;
 }
 
-/** Of imported notes and tasks: the author who is no team member, and the hash by which a row that is
- * imported again is known. */
-export const importedColumns = ({ text }: TableTypes) =>
+/** The author who is no team member, and the hash by which a row that is imported again is known. */
+export const authorColumns = ({ text }: TableTypes) =>
   ["notes", "tasks"]
     .map(
       (table) => `

@@ -3,7 +3,7 @@
 import { type TaskList, workLimits } from "../../../contract/notes-and-tasks.ts";
 import { formatDay } from "../../calendar/days.ts";
 import { instant } from "../../calendar/instant.ts";
-import type { Actor, AuditNote } from "../../ledger/audit.ts";
+import { type Actor, type AuditNote, authorOf } from "../../ledger/audit.ts";
 import type { AuditLog } from "../../ledger/audit-log.ts";
 import type { Engine } from "../../ledger/engine.ts";
 import type { ExportedRow, ExportedRows, ExportedUser, SharedFeatureStores } from "../../ledger/feature.ts";
@@ -57,7 +57,7 @@ export interface Task {
   /** The name of the last assignee, who is no team member any more. Null once it is assigned again. */
   readonly formerAssignee: string | null;
   readonly createdBy: NamedPerson | null;
-  /** The author of an import who is no team member, as text. */
+  /** Who added it, if no team member did: an imported author, `assistant (key 3)`. */
   readonly author: string | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
@@ -311,10 +311,10 @@ function* addTask(
   nowMs: number,
 ): Work<number> {
   const { id } = yield* returningOne(idRow)`
-    INSERT INTO tasks (organization, user_number, account_number, created_by, created_at_ms, updated_at_ms, title,
-      due_day, assignee)
-    VALUES (${organization}, ${numbers.user}, ${numbers.account}, ${by.person?.id ?? null}, ${nowMs}, ${nowMs},
-      ${title}, ${dueDay}, ${assignee})`;
+    INSERT INTO tasks (organization, user_number, account_number, created_by, author, created_at_ms,
+      updated_at_ms, title, due_day, assignee)
+    VALUES (${organization}, ${numbers.user}, ${numbers.account}, ${by.person?.id ?? null}, ${authorOf(by)},
+      ${nowMs}, ${nowMs}, ${title}, ${dueDay}, ${assignee})`;
   yield* audit.note(organization, taskNote("task.created", id, numbers), by, nowMs);
   return id;
 }

@@ -14,6 +14,8 @@ import type { UnknownTokens } from "./unknown-tokens.ts";
 
 /** The place of a key: its organization and its rights. */
 export interface KeyPlace {
+  /** The id of the key. */
+  readonly key: number;
   readonly organization: Organization;
   readonly rights: readonly Right[];
   readonly actor: Actor;
@@ -66,6 +68,7 @@ export class ReadKeys {
     const caller = await this.#readKeys.authorize(request.headers.get("authorization"));
     if (caller === undefined) throw new ApiError("invalid_write_key", errorMessages.invalidReadKey);
     return {
+      key: caller.id,
       organization: caller.organization,
       rights: await this.#rightsNow(caller),
       actor: readKeyActor(caller.id),

@@ -15,8 +15,11 @@ import { findOrganization, lockKnownOrganization, lockOrganization } from "./org
 
 /** Every project token has `write`, `browser` or `arm`: its scope. One for pages may have `join`: pages may
  * give users accounts that exist. Every read key has `read`. With `erase` it may also erase users, with
- * `manage` it may change settings and rejected events. */
-export type Right = RightOfTokens | "read" | "erase" | "manage";
+ * `manage` it may change settings and rejected events, with `assist` an assistant may write by it. */
+export type Right = RightOfTokens | RightOfKeys;
+/** Rights beside `read` that a read key may be given. */
+export const rightsOfKeys = ["assist", "manage", "erase"] as const;
+type RightOfKeys = "read" | (typeof rightsOfKeys)[number];
 export type RightOfTokens = "write" | "browser" | "join" | "arm";
 
 export interface Credential {
@@ -78,7 +81,7 @@ export function scopeOf({ rights }: Pick<Credential, "rights">): TokenScope {
 /** Creates a read key with rights beside `read`. Only this call returns it. */
 export function createReadKey(
   readKeys: Pick<Credentials, "create">,
-  { more, ...wanted }: Wanted & { readonly more: readonly ("erase" | "manage")[] },
+  { more, ...wanted }: Wanted & { readonly more: readonly (typeof rightsOfKeys)[number][] },
   by: Actor,
 ): Promise<NewSecret> {
   return create(readKeys, secretPrefix.readKey, { ...wanted, rights: ["read", ...new Set(more)] }, by);
@@ -280,7 +283,16 @@ export function credentialStore(engine: Engine, kind: CredentialTable) {
 
 export type Credentials = ReturnType<typeof credentialStore>;
 
-const knownRights: readonly Right[] = ["write", "browser", "join", "arm", "read", "erase", "manage"];
+const knownRights: readonly Right[] = [
+  "write",
+  "browser",
+  "join",
+  "arm",
+  "read",
+  "assist",
+  "erase",
+  "manage",
+];
 
 function credentialOf({ madeBy, madeByName, ...row }: Stored): Credential {
   const words = row.rights.split(" ");

@@ -1,7 +1,7 @@
 /** What team members said about alerts and calls: a row each time, so that an outcome that was changed, or
  * taken back, has its history. */
 import { type AlertVerdict, ruleLimits, type WorkOutcome } from "../../../../contract/alerts/rules.ts";
-import type { Actor } from "../../../ledger/audit.ts";
+import { type Actor, authorOf } from "../../../ledger/audit.ts";
 import { deleteInParts, type Engine } from "../../../ledger/engine.ts";
 import {
   type Fragment,
@@ -84,7 +84,7 @@ export function* keepVerdict(
     INSERT INTO verdicts (organization, user_number, account_number, alert, rule, verdict, outcome, note, said_by, said_as,
       said_at_ms)
     VALUES (${organization}, ${about.user}, ${about.account}, ${about.alert}, ${about.rule}, ${verdict}, ${outcome},
-      ${note}, ${by.person?.id ?? null}, ${by.person === null ? by.by : null}, ${nowMs})`;
+      ${note}, ${by.person?.id ?? null}, ${authorOf(by)}, ${nowMs})`;
 }
 
 interface VerdictRow extends Omit<GivenVerdict, "rule" | "person"> {

@@ -117,6 +117,7 @@ const steps: readonly (Migration | FeatureStep | readonly (string | FeatureStep)
   ofFeature("alerts", 14),
   ofFeature("pulse"),
   ofFeature("notes-and-tasks", 1),
+  ofFeature("assistants"),
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

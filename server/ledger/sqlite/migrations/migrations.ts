@@ -278,6 +278,7 @@ const migrations: readonly Migration[] = [
   ofFeature("alerts", 14),
   ofFeature("pulse"),
   ofFeature("notes-and-tasks", 1),
+  ofFeature("assistants"),
 ];
 
 /** The number of migrations of this code. */
