@@ -1,7 +1,7 @@
 /** The role of each column of a file: from the options, otherwise from the columns' names. */
 
-import { Refusal } from "../../contract/refusal.ts";
-import { timestampAliases } from "../../contract/timestamp-aliases.ts";
+import { Refusal } from "../../../../contract/refusal.ts";
+import { timestampAliases } from "../../../../contract/timestamp-aliases.ts";
 import type { TimeForm } from "./time.ts";
 
 export const importTypes = ["events", "users", "accounts"] as const;

@@ -4,8 +4,8 @@
  */
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { type Entry, openPromise } from "yauzl";
-import { Refusal } from "../../contract/refusal.ts";
-import { messageOf } from "../../server/process/message-of.ts";
+import { Refusal } from "../../../../contract/refusal.ts";
+import { messageOf } from "../../../process/message-of.ts";
 import { type Counter, counted, inflated, withoutMarks } from "./bytes.ts";
 
 /** How a file is packed. */
