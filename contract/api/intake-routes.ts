@@ -8,6 +8,7 @@ import * as live from "../live.ts";
 import * as members from "../members.ts";
 import { segmentRoutes } from "../segments/routes.ts";
 import * as sourceSettings from "../source-settings.ts";
+import { importRoutes } from "./imports.ts";
 import { workRoutes } from "./notes-and-tasks.ts";
 import { outageRoutes } from "./outages.ts";
 import { intakeRoute, keyRoute } from "./route.ts";
@@ -151,6 +152,7 @@ export const intakeRoutes = {
   ...workRoutes,
   ...segmentRoutes,
   ...viewRoutes,
+  ...importRoutes,
   ...outageRoutes,
   ...destinationRoutes,
   "POST /api/destinations/agree": intakeRoute.anybody({

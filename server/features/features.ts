@@ -2,6 +2,7 @@
 import type { Feature } from "../ledger/feature.ts";
 import { sending } from "../sending/feature.ts";
 import { alerts } from "./alerts/feature.ts";
+import { imports } from "./imports/feature.ts";
 import { notesAndTasks } from "./notes-and-tasks/feature.ts";
 import { savedViews } from "./saved-views/feature.ts";
 import { segments } from "./segments/feature.ts";
@@ -14,4 +15,5 @@ export const features: readonly Feature[] = [
   segments,
   sending,
   alerts,
+  imports,
 ];

@@ -4,6 +4,7 @@ import type { IntakeHandlers } from "../http/api/intake-api.ts";
 import { alertRuleHandlers } from "./alerts/rule-handlers.ts";
 import { destinationHandlers } from "./destinations/handlers.ts";
 import { ownDigestHandlers } from "./digest/own-digest.ts";
+import { importHandlers } from "./imports/handlers.ts";
 import { liveHandlers } from "./live-view.ts";
 import { contactHandlers } from "./notes-and-tasks/contacts.ts";
 import { noteHandlers, ownerHandlers, taskHandlers } from "./notes-and-tasks/handlers.ts";
@@ -18,6 +19,7 @@ export const intakeHandlers: IntakeHandlers = {
   ...alertRuleHandlers,
   ...contactHandlers,
   ...destinationHandlers,
+  ...importHandlers,
   ...liveHandlers,
   ...noteHandlers,
   ...organizationHandlers,

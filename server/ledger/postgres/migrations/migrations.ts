@@ -115,6 +115,7 @@ const steps: readonly (Migration | FeatureStep | readonly (string | FeatureStep)
   ofFeature("alerts", 12),
   ofFeature("alerts", 13),
   ofFeature("alerts", 14),
+  ofFeature("imports"),
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

@@ -276,6 +276,7 @@ const migrations: readonly Migration[] = [
   ofFeature("alerts", 12),
   ofFeature("alerts", 13),
   ofFeature("alerts", 14),
+  ofFeature("imports"),
 ];
 
 /** The number of migrations of this code. */
