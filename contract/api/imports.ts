@@ -26,7 +26,7 @@ export const uploadLimits = {
 export const importTools = ["mixpanel", "amplitude", "posthog", "segment", "rudderstack", "stripe"] as const;
 export const importKinds = ["events", "users", "accounts"] as const;
 
-/** What a column can become. `property`: a property of an event, a trait of a user or an attribute of an
+/** What a column can become. `properties`: an object of properties; `property`: a property of an event, a trait of a user or an attribute of an
  * account; `number`: one whose text is a number. */
 export const importRoles = [
   "userId",
@@ -38,6 +38,7 @@ export const importRoles = [
   "account",
   "accountId",
   "accountName",
+  "properties",
   "property",
   "number",
   "ignore",

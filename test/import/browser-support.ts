@@ -52,6 +52,8 @@ export class BrowserImports {
       `the import ${id} is settled`,
       () => this.one(id),
       ({ state }) => !["reading", "checking", "running"].includes(state),
+      // Requests of a session are limited, too.
+      { everyMs: 50 },
     );
   }
 

@@ -24,7 +24,7 @@ interface Seen {
 }
 
 /** Of the values, so many have to agree. */
-const mostOf = 0.8;
+const mostOf = 0.6;
 
 const emailForm = /^[^\s@<>]+@[^\s@<>]+\.[^\s@<>.]+$/;
 /** Without zeros in front: an article 0815 is a name. */
@@ -168,7 +168,7 @@ function isIds({ values, different }: Seen, kind: Kind): boolean {
 }
 
 function isSent(role: Role): role is Role & SentRole {
-  return role !== "properties" && role !== "isActivity" && role !== "accountAvatar";
+  return role !== "isActivity" && role !== "accountAvatar";
 }
 
 /** The tool whose export has such columns, or such objects. */

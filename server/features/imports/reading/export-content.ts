@@ -96,13 +96,13 @@ async function entriesOf(zip: ZipFile): Promise<readonly Entry[]> {
 async function* filesOfZip(path: string, counter: Counter): AsyncIterable<Buffer> {
   const zip = await openPromise(path, { lazyEntries: true, autoClose: false }).catch(damaged);
   try {
-    for (const entry of await entriesOf(zip)) {
+    for (const [index, entry] of (await entriesOf(zip)).entries()) {
+      if (index > 0) yield newline;
       if (entry.isEncrypted())
         throw new Refusal(`${entry.fileName} in the .zip is encrypted: unpack it first.`);
       const stream = await zip.openReadStreamPromise(entry);
       yield* withoutMarks(unpacked(stream));
       counter.bytes += entry.compressedSize;
-      yield newline;
     }
   } catch (error) {
     damaged(error);
