@@ -79,11 +79,11 @@ test("a CSV of users and one of events become users, events and their times", as
     () => owner.json<{ events: readonly { at: string }[] }>("GET", at("/api/users/u2/timeline")),
     ({ events: loaded }) => loaded.length > 0,
   );
-  expect(user.events).toMatchObject([{ name: "bought", properties: { amount: 6 } }]);
+  expect(user.events).toMatchObject([{ event: "bought", properties: { amount: 6 } }]);
   expect(JSON.stringify(user.events)).toContain("2026-05-01T21:30:00");
   expect(await owner.json("GET", at("/api/users/u1"))).toMatchObject({
     email: "ada@example.com",
-    traits: { "Full name": "Ada", seats: 12 },
+    traits: { name: "Ada", seats: 12 },
   });
   const summaries = (await auditLog(owner)).map(({ summary }) => summary);
   expect(summaries.slice(0, 4)).toEqual([
