@@ -37,6 +37,7 @@ export const pages = {
   memberSettings: "/o/$organization/settings/members",
   alertRuleSettings: "/o/$organization/settings/alert-rules",
   destinationSettings: "/o/$organization/settings/destinations",
+  importSettings: "/o/$organization/settings/import",
   auditSettings: "/o/$organization/settings/audit",
   accountSettings: "/o/$organization/settings/account",
 } as const;

@@ -17,7 +17,11 @@ const entries = {
 } as const;
 /** Bun does not bundle what `new Worker` starts. They are files of these names beside the bundle, which
  * import the sources. */
-const workers = ["server/sending/posting-worker.ts", "server/ledger/sqlite/snapshot-worker.ts"];
+const workers = [
+  "server/sending/posting-worker.ts",
+  "server/ledger/sqlite/snapshot-worker.ts",
+  "server/features/imports/upload-worker.ts",
+];
 /** The process id follows, so that the next run finds the folder of a run that was killed. It lies where the
  * program's own folders do, because the program finds its pages from there. */
 export const programPrefix = ".program-";

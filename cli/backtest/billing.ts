@@ -3,11 +3,11 @@ import { billingEventNames } from "../../contract/billing/events.ts";
 import { isJsonObject, type JsonObject } from "../../contract/json.ts";
 import { Refusal } from "../../contract/refusal.ts";
 import type { Zone } from "../../server/calendar/zone.ts";
+import type { ReadRow } from "../../server/features/imports/reading/row.ts";
 import { admitBilling } from "../../server/intake/admission/admit-billing.ts";
 import { isInvalid } from "../../server/intake/admission/json.ts";
 import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
-import type { ReadRow } from "../import/row.ts";
 import { objectIn } from "./json-object.ts";
 
 const names: ReadonlySet<string> = new Set(billingEventNames);

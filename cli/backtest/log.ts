@@ -2,11 +2,11 @@
 
 import { Refusal } from "../../contract/refusal.ts";
 import type { Zone } from "../../server/calendar/zone.ts";
+import { refuseMissingColumns } from "../../server/features/imports/reading/mapping.ts";
+import type { ReadRow, Row, RowSource } from "../../server/features/imports/reading/row.ts";
 import { currentSchema, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import { computeSubscriptions } from "../../server/warehouse/upkeep/subscriptions.ts";
-import { refuseMissingColumns } from "../import/mapping.ts";
-import type { ReadRow, Row, RowSource } from "../import/row.ts";
 import { billingOf, type LogBilling } from "./billing.ts";
 import { notATime, timeOf } from "./time.ts";
 

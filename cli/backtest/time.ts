@@ -1,8 +1,8 @@
 /** Times in the files of a back-test. */
 import { parseEventTime } from "../../server/calendar/event-time.ts";
 import type { Zone } from "../../server/calendar/zone.ts";
+import { apiTime } from "../../server/features/imports/reading/time.ts";
 import { isInvalid } from "../../server/intake/admission/json.ts";
-import { apiTime } from "../import/time.ts";
 
 /** The time of a cell in unix milliseconds; undefined when it is none. Date-times without an offset are in
  * UTC, as databases export them. */

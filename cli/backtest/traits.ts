@@ -10,6 +10,10 @@
 import { isJsonObject, type JsonObject } from "../../contract/json.ts";
 import { Refusal } from "../../contract/refusal.ts";
 import type { Zone } from "../../server/calendar/zone.ts";
+import { contentOf } from "../../server/features/imports/reading/bytes.ts";
+import { ImportFile } from "../../server/features/imports/reading/file.ts";
+import { decoded, type Line, linesOf, tooLong } from "../../server/features/imports/reading/lines.ts";
+import { notUtf8 } from "../../server/features/imports/reading/row.ts";
 import {
   accountVersionRow,
   currentSchema,
@@ -17,10 +21,6 @@ import {
 } from "../../server/ledger/rules/warehouse-rows.ts";
 import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
-import { contentOf } from "../import/bytes.ts";
-import { ImportFile } from "../import/file.ts";
-import { decoded, type Line, linesOf, tooLong } from "../import/lines.ts";
-import { notUtf8 } from "../import/row.ts";
 import { objectIn } from "./json-object.ts";
 import { type LoadedLog, organization } from "./log.ts";
 import { notATime, timeOf } from "./time.ts";

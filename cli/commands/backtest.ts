@@ -2,6 +2,8 @@
 import type { Command } from "commander";
 import type { ChurnTarget } from "../../contract/api/churn-targets.ts";
 import { Refusal } from "../../contract/refusal.ts";
+import { ImportFile } from "../../server/features/imports/reading/file.ts";
+import { openRows } from "../../server/features/imports/reading/source.ts";
 import {
   type Backtest,
   backtest,
@@ -33,9 +35,7 @@ import {
 import { printJson, printTables, type Report } from "../backtest/report.ts";
 import { loadTraits } from "../backtest/traits.ts";
 import { withTemporaryWarehouse } from "../backtest/warehouse.ts";
-import { ImportFile } from "../import/file.ts";
 import { readingOf } from "../import/options.ts";
-import { openRows } from "../import/source.ts";
 import { Progress } from "../progress.ts";
 
 export function backtestCommand(): Command {

@@ -4,27 +4,34 @@ import { basename, dirname, extname, join } from "node:path";
 import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
 import type { ImportService } from "../../server/between/remote/shared-ledger.ts";
+import { withDayOrder } from "../../server/features/imports/reading/day-order.ts";
+import { exportPlan } from "../../server/features/imports/reading/export-plan.ts";
+import { ImportFile } from "../../server/features/imports/reading/file.ts";
+import {
+  alike,
+  columnsOf,
+  firstRows,
+  firstRowsRead,
+} from "../../server/features/imports/reading/first-rows.ts";
+import { describeMapping, resolveMapping } from "../../server/features/imports/reading/mapping.ts";
+import { holdsEvents, type ImportPlan, mappedPlan } from "../../server/features/imports/reading/plan.ts";
+import type { Row } from "../../server/features/imports/reading/row.ts";
+import { openRows } from "../../server/features/imports/reading/source.ts";
 import { type ImportRow, isWorkRow } from "../../server/intake/import-rows.ts";
 import { isRejection } from "../../server/intake/importer.ts";
 import type { ImportRecord } from "../../server/ledger/stores/imports.ts";
 import type { Organization } from "../../server/ledger/stores/organization-rows.ts";
-import { withDayOrder } from "../import/day-order.ts";
-import { exportPlan } from "../import/export-plan.ts";
-import { ImportFile } from "../import/file.ts";
-import { describeMapping, type Mapping, resolveMapping } from "../import/mapping.ts";
 import {
   addImportOptions,
+  exportOptionsOf,
   type ImportOptions,
   mappingOptionsOf,
   readingOf,
   workMappingOf,
 } from "../import/options.ts";
-import { type ImportPlan, mappedPlan } from "../import/plan.ts";
 import { printFinished, Report, unmatchedLines } from "../import/report.ts";
-import type { Row, RowSource } from "../import/row.ts";
 import { runImport } from "../import/run.ts";
 import { importService } from "../import/service.ts";
-import { openRows } from "../import/source.ts";
 import { withDayOrderOfWork, workPlan } from "../import/work-rows.ts";
 import { organizationOf, withInstallation } from "../installation.ts";
 import { printable } from "../output.ts";
@@ -94,7 +101,7 @@ interface Planned {
 async function planOf(file: ImportFile, options: ImportOptions): Promise<Planned | undefined> {
   const { from } = options;
   if (from !== undefined) {
-    const plan = await exportPlan(file, from, options);
+    const plan = await exportPlan(file, from, exportOptionsOf(from, options));
     const first = await firstRows(plan.open());
     return first.length === 0 ? undefined : { plan, first };
   }
@@ -119,32 +126,6 @@ function refuseToolOptions({ accountProperty, createUnmatched }: ImportOptions):
     (accountProperty !== undefined && "--account-property") ||
     (createUnmatched !== undefined && "--create-unmatched");
   if (given !== false) throw new Refusal(`${given} is for exports of a tool: give --from, too.`);
-}
-
-/** The columns of JSON lines may differ from row to row: the first rows of this number are read. */
-const firstRowsRead = 100;
-
-async function firstRows(source: RowSource): Promise<readonly Row[]> {
-  const rows: Row[] = [];
-  try {
-    for await (const row of source) {
-      rows.push(row);
-      if (rows.length === firstRowsRead) break;
-    }
-  } catch (error) {
-    // The import itself will reach the error, and keep the rows before it.
-    if (rows.length === 0) throw error;
-  }
-  return rows;
-}
-
-function columnsOf(rows: readonly Row[]): readonly string[] {
-  const columns = new Set(rows.flatMap((row) => ("unreadable" in row ? [] : row.columns)));
-  const [first] = rows;
-  if (columns.size === 0 && first !== undefined && "unreadable" in first) {
-    throw new Refusal(`none of the first rows can be read; on line ${first.line}: ${first.unreadable}`);
-  }
-  return [...columns];
 }
 
 const previewedRows = 5;
@@ -249,11 +230,6 @@ async function refuseAllAlike({ service, organization }: Job, plan: ImportPlan, 
   );
 }
 
-/** A reason without what differs from row to row. */
-function alike(reason: string): string {
-  return reason.replace(/"(?:[^"\\]|\\.)*"/g, '""').replace(/\d+/g, "0");
-}
-
 /** Exits with 1 when all rows were rejected, or more than allowed, so that a scheduler notices wrong
  * options. */
 function refuseRejected(records: readonly ImportRecord[], { maxRejected }: ImportOptions): void {
@@ -282,8 +258,4 @@ async function refuseOtherMapping({ service, organization }: Job, sha256: string
     `${other.stored === 1 ? "1 event of this file was" : `${other.stored} events of this file were`} imported ${new Date(other.startedAtMs).toISOString()} under other ` +
       "options, and would be stored twice: give the same options to resume, or --as-another-import.",
   );
-}
-
-function holdsEvents({ mapping }: ImportRecord): boolean {
-  return (JSON.parse(mapping) as Partial<Mapping>).type === "events";
 }

@@ -3,13 +3,27 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { type WorkType, workTypes } from "../../contract/notes-and-tasks.ts";
 import { Refusal } from "../../contract/refusal.ts";
 import { zoneNamed } from "../../server/calendar/zone.ts";
+import { delimiterOf } from "../../server/features/imports/reading/delimiter.ts";
+import {
+  type ExportOptions,
+  withAccountProperty,
+} from "../../server/features/imports/reading/export-plan.ts";
+import type { ImportFile } from "../../server/features/imports/reading/file.ts";
+import {
+  columnRoles,
+  type ImportType,
+  importTypes,
+  type MappingOptions,
+  type Role,
+} from "../../server/features/imports/reading/mapping.ts";
+import { type Format, formats, type Reading, whiteSpace } from "../../server/features/imports/reading/row.ts";
+import {
+  type TimeForm,
+  type TimestampFormat,
+  timestampFormats,
+} from "../../server/features/imports/reading/time.ts";
 import { type ExportTool, exportTools } from "../../server/sources/exports/exports.ts";
 import { organizationOption } from "../installation.ts";
-import { delimiterOf } from "./delimiter.ts";
-import type { ImportFile } from "./file.ts";
-import { columnRoles, type ImportType, importTypes, type MappingOptions, type Role } from "./mapping.ts";
-import { type Format, formats, type Reading, whiteSpace } from "./row.ts";
-import { type TimeForm, type TimestampFormat, timestampFormats } from "./time.ts";
 import { hasRole, resolveWorkMapping, type WorkMapping, type WorkRole, workRoles } from "./work-mapping.ts";
 
 /** How the file is written; any command that reads one takes these. */
@@ -158,7 +172,7 @@ export async function readingOf(file: ImportFile, options: ReadingOptions): Prom
 
 /** The usual name of the timezone that is given. @throws Refusal when there is none of this name, and beside
  * `utc` */
-export function timezoneOf({ timezone, timestampFormat }: ImportOptions): string | undefined {
+function timezoneOf({ timezone, timestampFormat }: ImportOptions): string | undefined {
   if (timezone === undefined) return undefined;
   const name = zoneNamed(timezone);
   if (name === undefined) {
@@ -232,8 +246,24 @@ export function mappingOptionsOf(options: ImportOptions): MappingOptions {
   };
 }
 
+/** The options about a tool's export. @throws Refusal when an option means nothing for the tool */
+export function exportOptionsOf(tool: ExportTool, options: ImportOptions): ExportOptions {
+  refuseColumnOptions(options);
+  const { timezone, accountProperty, createUnmatched } = options;
+  if (timezone !== undefined && tool !== "mixpanel") {
+    throw new Refusal(`--timezone means nothing for ${tool}, whose times are in UTC: leave it out.`);
+  }
+  if (accountProperty !== undefined && !withAccountProperty.includes(tool)) {
+    throw new Refusal(`--account-property means nothing for ${tool}: leave it out.`);
+  }
+  if (createUnmatched !== undefined && tool !== "stripe") {
+    throw new Refusal(`--create-unmatched means nothing for ${tool}: leave it out.`);
+  }
+  return { timezone: timezoneOf(options), accountProperty, createUnmatched };
+}
+
 /** @throws Refusal when an option says what the columns of an export are */
-export function refuseColumnOptions(options: ImportOptions): void {
+function refuseColumnOptions(options: ImportOptions): void {
   const { format, delimiter, header, properties, ...mapped } = options;
   const isGiven: Readonly<Record<string, boolean>> = {
     "--format": format !== undefined,

@@ -1,8 +1,13 @@
 /** The outcome of an import: a summary on standard output, and every rejected row in a file. */
+
+import type { Unmatched } from "../../server/features/imports/reading/plan.ts";
+import {
+  RejectedFile,
+  type RejectedLine,
+  rejectedFileOf,
+} from "../../server/features/imports/reading/rejected-file.ts";
 import type { ImportRecord } from "../../server/ledger/stores/imports.ts";
 import { printLine } from "../print.ts";
-import type { Unmatched } from "./plan.ts";
-import { RejectedFile, type RejectedLine, rejectedFileOf } from "./rejected-file.ts";
 
 /** More are counted, and are in the file. */
 const maxShown = 20;

@@ -5,12 +5,12 @@
 
 import { Refusal } from "../../contract/refusal.ts";
 import type { ImportService } from "../../server/between/remote/shared-ledger.ts";
+import { type Chunk, chunksOf } from "../../server/features/imports/reading/chunks.ts";
+import type { Row, RowSource } from "../../server/features/imports/reading/row.ts";
 import type { ImportRow } from "../../server/intake/import-rows.ts";
-import { type Appended, maxImportRows } from "../../server/intake/importer.ts";
+import type { Appended } from "../../server/intake/importer.ts";
 import type { ImportRecord } from "../../server/ledger/stores/imports.ts";
 import { Unreachable } from "../../server/process/control.ts";
-import { doneBefore } from "./file.ts";
-import type { Row, RowSource } from "./row.ts";
 
 export interface Run {
   readonly service: ImportService;
@@ -28,15 +28,6 @@ export interface Run {
   readonly checkFile: (rowsDone: number) => void;
 }
 
-/** The size of a chunk, besides its number of rows. */
-const maxChunkCharacters = 1024 * 1024;
-
-interface Chunk {
-  readonly rows: ImportRow[];
-  /** Where each row is in the file. */
-  readonly lines: number[];
-}
-
 /** Imports the missing rows, and returns the final record.
  * @throws Refusal where the file cannot be read further; earlier rows are stored and counted */
 export async function runImport(run: Run): Promise<ImportRecord> {
@@ -45,49 +36,10 @@ export async function runImport(run: Run): Promise<ImportRecord> {
     run.checkFile(record.rowsDone);
     record = await append(run, record, chunk);
   };
-  for await (const chunk of chunksOf(run)) await send(chunk);
+  const { rowsDone } = record;
+  for await (const chunk of chunksOf({ ...run, rowsDone })) await send(chunk);
   await patiently(run, record, () => run.service.finish(record.id));
   return record;
-}
-
-async function* chunksOf({ rows, itemOf, record, onPassed }: Run): AsyncIterable<Chunk> {
-  let chunk: Chunk = { rows: [], lines: [] };
-  let characters = 0;
-  let items = 0;
-  let passed = 0;
-  try {
-    for await (const row of rows) {
-      passed += 1;
-      if (passed <= record.rowsDone) {
-        onPassed(passed - 1, row.line);
-        continue;
-      }
-      const item = itemOf(row);
-      const size = sizeOf(item);
-      const isFull = items + size.items > maxImportRows || characters + size.characters > maxChunkCharacters;
-      if (chunk.rows.length > 0 && (isFull || chunk.rows.length === maxImportRows)) {
-        yield chunk;
-        chunk = { rows: [], lines: [] };
-        characters = 0;
-        items = 0;
-      }
-      characters += size.characters;
-      items += size.items;
-      chunk.rows.push(item);
-      chunk.lines.push(row.line);
-    }
-  } catch (error) {
-    // Rows before the error are kept.
-    if (chunk.rows.length > 0) yield chunk;
-    if (passed === 0 || !(error instanceof Refusal)) throw error;
-    throw new Refusal(`${error.message} Import the repaired file without ${doneBefore(passed)}.`);
-  }
-  if (chunk.rows.length > 0) yield chunk;
-}
-
-function sizeOf(row: ImportRow): { readonly characters: number; readonly items: number } {
-  if (typeof row === "string") return { characters: row.length, items: 1 };
-  return { characters: JSON.stringify(row).length, items: "items" in row ? row.items.length : 0 };
 }
 
 /** Sends a chunk until all of it is taken: for users with very many held events the service takes a part at a

@@ -1,14 +1,14 @@
 /** Turns rows of notes, tasks, contacts and owners into what the server admits. */
 import type { JsonObject } from "../../contract/json.ts";
+import { refuseDamaged } from "../../server/features/imports/reading/bytes.ts";
+import { withDayOrder } from "../../server/features/imports/reading/day-order.ts";
+import type { ImportPlan } from "../../server/features/imports/reading/plan.ts";
+import type { Reading, ReadRow, Row } from "../../server/features/imports/reading/row.ts";
+import { openRows } from "../../server/features/imports/reading/source.ts";
+import { apiTime, type TimeForm } from "../../server/features/imports/reading/time.ts";
 import { identifier } from "../../server/intake/admission/admit-event.ts";
 import { type Invalid, isInvalid } from "../../server/intake/admission/json.ts";
 import type { ImportRow } from "../../server/intake/import-rows.ts";
-import { refuseDamaged } from "./bytes.ts";
-import { withDayOrder } from "./day-order.ts";
-import type { ImportPlan } from "./plan.ts";
-import type { Reading, ReadRow, Row } from "./row.ts";
-import { openRows } from "./source.ts";
-import { apiTime, type TimeForm } from "./time.ts";
 import { describeWorkMapping, type WorkMapping, type WorkRole } from "./work-mapping.ts";
 
 /** The import of a file of notes, tasks, contacts or owners. */

@@ -10,6 +10,7 @@ import * as members from "../members.ts";
 import { pulseRoutes } from "../pulse/routes.ts";
 import { segmentRoutes } from "../segments/routes.ts";
 import * as sourceSettings from "../source-settings.ts";
+import { importRoutes } from "./imports.ts";
 import { workRoutes } from "./notes-and-tasks.ts";
 import { outageRoutes } from "./outages.ts";
 import { intakeRoute, keyRoute } from "./route.ts";
@@ -155,6 +156,7 @@ export const intakeRoutes = {
   ...pulseRoutes,
   ...segmentRoutes,
   ...viewRoutes,
+  ...importRoutes,
   ...outageRoutes,
   ...destinationRoutes,
   "POST /api/destinations/agree": intakeRoute.anybody({

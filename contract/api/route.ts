@@ -40,6 +40,10 @@ export interface Route {
   readonly isFigure?: true;
   /** The answer is a file that is sent while it is read. */
   readonly isDocument?: true;
+  /** The body is a file, which the handler reads as it comes. Routes of intake. */
+  readonly isUpload?: true;
+  /** The answer is a file of this type. Routes of intake. */
+  readonly isFile?: "text/csv";
   /** The answer is a stream of server-sent events with these data. */
   readonly isStream?: true;
 }

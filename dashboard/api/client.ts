@@ -6,6 +6,11 @@ import { below } from "./base.ts";
 
 // Only types come from the contract, so that no schema reaches the browser. The compiler checks these values.
 const sessionHeader = { name: "X-Rekindle", value: "dashboard" } satisfies typeof people.sessionHeader;
+/** The headers of a request that changes something. */
+export const sessionHeaders: Readonly<Record<string, string>> = {
+  Accept: "application/json",
+  [sessionHeader.name]: sessionHeader.value,
+};
 const organizationParameter = "organization" satisfies typeof people.organizationParameter;
 
 /** A failed request: an error of the server's closed list, or no answer of the server. Its message is the
@@ -63,8 +68,8 @@ export async function call(
   address: string,
   { body, signal }: { readonly body?: unknown; readonly signal?: AbortSignal } = {},
 ): Promise<unknown> {
-  const headers: Record<string, string> = { Accept: "application/json" };
-  if (method !== "GET") headers[sessionHeader.name] = sessionHeader.value;
+  const headers: Record<string, string> =
+    method === "GET" ? { Accept: "application/json" } : Object.assign({}, sessionHeaders);
   if (body !== undefined) headers["Content-Type"] = "application/json";
   let response: Response;
   let text = "";

@@ -163,6 +163,13 @@ export const settingsPages: readonly SettingsEntry[] = [
     words: "webhook slack email notification delivery pause test",
   },
   {
+    to: pages.importSettings,
+    label: "Import",
+    least: "owner",
+    about: "Files of users, accounts and events",
+    words: "csv upload json history export mixpanel amplitude segment posthog stripe",
+  },
+  {
     to: pages.auditSettings,
     label: "Audit log",
     least: "owner",

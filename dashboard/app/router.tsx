@@ -155,6 +155,7 @@ const routeTree = root.addChildren([
       settingsPage(pages.memberSettings, () => import("../pages/settings/members.tsx")),
       settingsPage(pages.alertRuleSettings, () => import("../pages/alerts/rules-page.tsx")),
       settingsPage(pages.destinationSettings, () => import("../pages/settings/destinations.tsx")),
+      settingsPage(pages.importSettings, () => import("../pages/settings/imports/page.tsx")),
       settingsPage(pages.auditSettings, () => import("../pages/settings/audit.tsx")),
       settingsPage(pages.accountSettings, () => import("../pages/settings/account.tsx")),
     ]),

@@ -3,6 +3,7 @@ import type { Feature } from "../ledger/feature.ts";
 import { sending } from "../sending/feature.ts";
 import { alerts } from "./alerts/feature.ts";
 import { assistants } from "./assistants/feature.ts";
+import { imports } from "./imports/feature.ts";
 import { notesAndTasks } from "./notes-and-tasks/feature.ts";
 import { pulse } from "./pulse/feature.ts";
 import { savedViews } from "./saved-views/feature.ts";
@@ -18,4 +19,5 @@ export const features: readonly Feature[] = [
   alerts,
   pulse,
   assistants,
+  imports,
 ];

@@ -5,6 +5,7 @@ import { alertRuleHandlers } from "./alerts/rule-handlers.ts";
 import { assistantHandlers } from "./assistants/handlers.ts";
 import { destinationHandlers } from "./destinations/handlers.ts";
 import { ownDigestHandlers } from "./digest/own-digest.ts";
+import { importHandlers } from "./imports/handlers.ts";
 import { liveHandlers } from "./live-view.ts";
 import { contactHandlers } from "./notes-and-tasks/contacts.ts";
 import { noteHandlers, ownerHandlers, taskHandlers } from "./notes-and-tasks/handlers.ts";
@@ -21,6 +22,7 @@ export const intakeHandlers: IntakeHandlers = {
   ...assistantHandlers,
   ...contactHandlers,
   ...destinationHandlers,
+  ...importHandlers,
   ...liveHandlers,
   ...noteHandlers,
   ...organizationHandlers,

@@ -4,7 +4,6 @@ import { renewalLimits } from "../../contract/billing/renewals.ts";
 import { ApiError } from "../../contract/refusal.ts";
 import { calledEntities } from "../analytics/call-facts.ts";
 import { callReasons } from "../analytics/call-list.ts";
-import { type Owners, ownerIn } from "../ledger/rules/owners.ts";
 import { renewingPayers } from "../analytics/revenue/renewal-payers.ts";
 import type { RenewalMonth, RenewalsQuestion } from "../analytics/revenue/renewal-rows.ts";
 import { renewalsOfMonths } from "../analytics/revenue/renewals.ts";
@@ -19,6 +18,7 @@ import {
 import type { AnalysisHandlers, OrganizationContext } from "../http/api/context.ts";
 import { revenueOf } from "../http/api/currency.ts";
 import { dayOfParameter, today } from "../http/api/days.ts";
+import { type Owners, ownerIn } from "../ledger/rules/owners.ts";
 import { recordsOf } from "../scoring/run/records.ts";
 import { newestRun } from "../scoring/run/status.ts";
 import type { Warehouse } from "../warehouse/engine/warehouse.ts";

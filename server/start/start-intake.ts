@@ -9,6 +9,7 @@ import type { Config } from "../config.ts";
 import { armHandler } from "../features/alerts/control-groups/arm-handler.ts";
 import { Assistants } from "../features/assistants/mcp-handler.ts";
 import { answerCommand, type CommandParts } from "../features/command-api.ts";
+import { ImportRunner } from "../features/imports/runner.ts";
 import { workImporter } from "../features/notes-and-tasks/imported/import-work.ts";
 import type { PeopleGate } from "../http/api/gate.ts";
 import { apiHandler, readKeyRequestsPerSecond } from "../http/api/gateway.ts";
@@ -110,8 +111,16 @@ export async function startIntake(
     nowMs,
   );
   addGauges(registry, intake, outbox, nowMs);
+  const imports = new ImportRunner({
+    ledger,
+    importer,
+    dataDir: config.dataDir,
+    isCluster: config.cluster !== null,
+    log,
+    nowMs,
+  });
   const ofPeople = { config, host, ledger, live, intake, outbox, analysis, addresses, bodies, log, registry };
-  const serving = startPeople({ ...ofPeople, address, nowMs, keys, memory: authorizers });
+  const serving = startPeople({ ...ofPeople, imports, address, nowMs, keys, memory: authorizers });
   const counts = new AnswerCounts(registry);
   const api = apiHandler({ ...serving, keys, bodies, analysis });
   const { maxRequestsPerSecond } = config;
@@ -164,11 +173,13 @@ export async function startIntake(
   const control = serveControl(config, http.port, remembering, { ...ofPeople, address, nowMs });
   if (node !== undefined) joinNodes(node, { ...remembering, gate: serving.gate, unknownTokens, assistants });
   const stopRelay = node === undefined ? () => undefined : relayLive(node, live, log);
+  imports.start(time.intervals.choresMs);
   const chores = startChores({ ledger, intake, outbox, time }, authorizers.recordUse, log);
   // SQLite: wait for the flush. PostgreSQL: give up after 1 s, so that shutdown is not blocked.
   const inTime = (work: Promise<unknown>) => (node === undefined ? work : waitUpTo(maxStepMs, work));
   const close = async () => {
     chores.stop();
+    await inTime(imports.stop());
     stopRelay();
     await inTime(outbox.stop());
     const counted = [authorizers.recordUse(), intake.recordWarnings(), intake.recordSources()];

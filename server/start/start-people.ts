@@ -3,6 +3,7 @@
 import type { Registry } from "prom-client";
 import { intakeRoutes } from "../../contract/api/intake-routes.ts";
 import type { Config } from "../config.ts";
+import type { ImportRunner } from "../features/imports/runner.ts";
 import { intakeHandlers } from "../features/intake-handlers.ts";
 import { PeopleGate } from "../http/api/gate.ts";
 import { IntakeApi } from "../http/api/intake-api.ts";
@@ -25,6 +26,7 @@ export interface PeopleNeeds {
   readonly host: PageHost;
   readonly ledger: Ledger;
   readonly live: LiveView;
+  readonly imports: ImportRunner;
   readonly intake: Intake;
   readonly outbox: Outbox;
   readonly analysis: Peer;
@@ -55,6 +57,7 @@ export function startPeople(needs: PeopleNeeds) {
     signIn,
     ledger,
     live,
+    imports: needs.imports,
     intake: needs.intake,
     outbox: needs.outbox,
     analysis: needs.analysis,

@@ -257,6 +257,7 @@ const table: Readonly<Record<string, Readonly<Record<string, keyof typeof having
     "button Delete High risk": "member",
     "button Pause High risk": "member",
   },
+  "/settings/import": {},
   "/settings/audit": {},
   "/settings/account": {
     "button Create organization": "owner",

@@ -195,6 +195,7 @@ const headings: Readonly<Record<OrganizationAddress, string | RegExp>> = {
   "/o/$organization/settings/members": "Members",
   "/o/$organization/settings/alert-rules": "Alert rules",
   "/o/$organization/settings/destinations": "Destinations",
+  "/o/$organization/settings/import": "Import",
   "/o/$organization/settings/audit": "Audit log",
   "/o/$organization/settings/account": "Your account",
 };

@@ -1,6 +1,6 @@
 /** Which column becomes what, how that is shown before anything is stored, and what is refused in words. */
 import { describe, expect, test } from "bun:test";
-import { columnNames } from "../../cli/import/row.ts";
+import { columnNames } from "../../server/features/imports/reading/row.ts";
 import { importBench } from "./bench.ts";
 import { countsOf, ImportBench } from "./support.ts";
 

@@ -3,11 +3,11 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { delimiterOf } from "../../cli/import/delimiter.ts";
-import { itemOf } from "../../cli/import/item.ts";
-import { type Mapping, resolveMapping } from "../../cli/import/mapping.ts";
-import { apiTime, type TimeForm, type TimestampFormat } from "../../cli/import/time.ts";
 import { idsIn } from "../../dashboard/pages/segments/ids.ts";
+import { delimiterOf } from "../../server/features/imports/reading/delimiter.ts";
+import { itemOf } from "../../server/features/imports/reading/item.ts";
+import { type Mapping, resolveMapping } from "../../server/features/imports/reading/mapping.ts";
+import { apiTime, type TimeForm, type TimestampFormat } from "../../server/features/imports/reading/time.ts";
 import { exportTranslations } from "../../server/sources/exports/exports.ts";
 
 const refused = (words: string) => ({ invalid: expect.stringContaining(words) });

@@ -133,6 +133,51 @@ const sources: Kinds["sources"] = {
   },
 };
 
+/** Uploads of imports; the audit log has what a team member does. */
+const newUpload = { node: null, fileName: "users.csv", bytes: 9 } as const;
+const checkedUpload = async ({ ledger, id, nowMs }: Ground) => {
+  const added = await ledger.uploads.add(id, { ...newUpload, folder: crypto.randomUUID() }, by, nowMs);
+  await ledger.uploads.settle(added.id, "reading", "ready", nowMs);
+  await ledger.uploads.startCheck(id, added.id, { from: "segment" }, nowMs);
+  await ledger.uploads.settle(added.id, "checking", "checked", nowMs);
+  return added.id;
+};
+const uploads: Kinds["uploads"] = {
+  list: read,
+  find: read,
+  ofNode: read,
+  refuseFull: read,
+  startCheck: service,
+  begun: service,
+  isStill: read,
+  settle: service,
+  fileGone: service,
+  add: async ({ ledger, nowMs }) => ({
+    action: "import.uploaded",
+    repeats: true,
+    of: (organization) =>
+      ledger.uploads.add(organization, { ...newUpload, folder: crypto.randomUUID() }, by, nowMs),
+  }),
+  startRun: async (place) => {
+    const upload = await checkedUpload(place);
+    const { ledger, nowMs } = place;
+    return {
+      action: "import.run",
+      // Meanwhile it is a conflict: test/import/browser.test.ts.
+      repeats: true,
+      of: (organization) => ledger.uploads.startRun(organization, upload, by, nowMs),
+    };
+  },
+  remove: async (place) => {
+    const upload = await checkedUpload(place);
+    const { ledger, nowMs } = place;
+    return {
+      action: "import.deleted",
+      of: (organization) => ledger.uploads.remove(organization, upload, by, nowMs),
+    };
+  },
+};
+
 const views: Kinds["views"] = { list: read, ...changesOf(rowStores.views) };
 
 const sourceSettings: Kinds["sourceSettings"] = {
@@ -223,6 +268,7 @@ const kinds: Kinds = {
   members,
   logins,
   assistantWrites,
+  uploads,
   views,
   sourceSettings,
   destinations,

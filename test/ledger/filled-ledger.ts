@@ -173,6 +173,12 @@ async function fillPeople(ledger: Ledger, id: number, nowMs: number): Promise<vo
   await settings.change(id, { churnHorizonDays: 14, passiveEvents: ["a\\0b"] }, by, nowMs);
   await settings.change(id, { weekStart: 7 }, commandLine, nowMs + 1);
   await views.add(id, { page: "users", name: oddText, query: oddText }, by, nowMs);
+  const { uploads } = ledger;
+  const file = { node: null, folder: `folder ${id}`, fileName: oddText, bytes: 9 };
+  const uploaded = await uploads.add(id, file, by, nowMs);
+  await uploads.settle(uploaded.id, "reading", "ready", nowMs);
+  await uploads.startCheck(id, uploaded.id, { from: null, kind: "events", eventName: oddText }, nowMs);
+  await uploads.settle(uploaded.id, "checking", "checked", nowMs + 1);
   const filter = { traits: [{ trait: oddText, value: oddText }] };
   await ledger.segments.add(id, { kind: "users", name: oddText, content: { filter } }, by, nowMs);
   const fixed = { kind: "users", name: "fixed", content: { ids: ["ada", oddText] } } as const;
@@ -396,6 +402,7 @@ async function everythingOf(ledger: Ledger, id: number, nowMs: number): Promise<
     invitations: await ledger.members.invitations(id, nowMs),
     audit: await ledger.audit.list(id, { limit: 99 }),
     views: await ledger.views.list(id),
+    uploads: await ledger.uploads.list(id),
     segments: await segmentsOf(ledger, id),
     sources: [await ledger.sources.totals(id), await ledger.sources.hours(id, 0)],
     sourceSettings: [await ledger.sourceSettings.webhooks(id), await ledger.sourceSettings.stripe(id)],

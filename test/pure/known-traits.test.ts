@@ -2,7 +2,7 @@
  * them. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { KnownTraits } from "../../cli/import/known-traits.ts";
+import { KnownTraits } from "../../server/features/imports/reading/known-traits.ts";
 import type { SourcedIdentify, SourcedItem } from "../../server/intake/admission/sourced.ts";
 
 type Values = Record<string, { readonly value: unknown; readonly atMs: number }>;

@@ -56,8 +56,23 @@ export interface IntakeParts extends PlaceParts {
   readonly keys: ReadKeys;
   readonly signIn: SignIn;
   readonly live: LiveView;
+  readonly imports: ImportFiles;
   readonly bodies: BodyBudget;
   readonly log: Logger;
+}
+
+/** Where the files are that are uploaded for imports. */
+interface ImportFiles {
+  /** Has a folder for each file. */
+  readonly folder: string;
+  /** The name of this machine in a cluster. */
+  readonly node: string | null;
+  /** The next step of a file is due. */
+  wake(): void;
+  /** Keeps the folder of a file that is coming, until the function that is returned is called. */
+  receiving(name: string): () => void;
+  /** How far the present step of a file is. */
+  progressOf(id: number): { readonly share: number; readonly waitsFor: string | null } | undefined;
 }
 
 /** The services, and the place of the request. */
@@ -74,6 +89,8 @@ interface PersonContext<Of extends Access> extends Omit<IntakeParts, "nowMs"> {
   readonly signedIn: Of extends "anybody" ? SignedIn | undefined : SignedIn;
   /** The place that the session has now; undefined once it has lost the right to this route. */
   readonly placeNow: () => Promise<Place | undefined>;
+  /** The body of a route that takes a file. Its bytes are not counted before they come. */
+  readonly upload: ReadableStream<Uint8Array> | null;
 }
 
 interface SentTo<Name extends IntakeRouteName> {
@@ -98,6 +115,8 @@ interface Reply<Answer> {
   readonly left?: boolean;
   /** Server-sent events in place of an answer. */
   readonly stream?: ReadableStream<Uint8Array>;
+  /** A file in place of an answer. */
+  readonly file?: { readonly name: string; readonly content: Blob };
 }
 
 /** A handler for each route. @throws ApiError, Refusal */
@@ -175,14 +194,15 @@ export class IntakeApi {
     if (foreign !== undefined) return foreign;
     if (isOpen) bodies.open(request);
     else if (from.before === undefined) throw notSignedIn(takesReadKeys(route));
-    const sent = await this.#read(request, route);
+    const sent = route.isUpload === true ? null : await this.#read(request, route);
     if (isInvalid(sent)) return failure("validation_error", sent.invalid);
     const signedIn = await gate.signedIn(cookie);
     if (!isOpen && signedIn === undefined) throw notSignedIn(takesReadKeys(route));
     const place = signedIn && (await this.#place(route, signedIn, parameters));
     parameters.delete(organizationParameter);
     const placeNow = () => this.#placeNow(route, cookie, place);
-    const asked = { sent, parameters, place, from, signedIn, placeNow };
+    const upload = route.isUpload === true ? request.body : null;
+    const asked = { sent, parameters, place, from, signedIn, placeNow, upload };
     return respond(route, await this.#handled(found, request, asked), cookie.reached);
   }
 
@@ -234,6 +254,7 @@ interface Asked {
   readonly from?: From;
   readonly signedIn?: SignedIn | undefined;
   readonly placeNow?: () => Promise<Place | undefined>;
+  readonly upload?: ReadableStream<Uint8Array> | null;
 }
 
 /** @throws ApiError when the place has no right to the route */
@@ -249,8 +270,8 @@ function refuseWithoutRight({ access }: Route, { role, rights }: Place): void {
 
 /** @param reached null for a read key, which gets no cookie */
 function respond(
-  { status }: Route,
-  { answer, entered, left, stream }: Reply<unknown>,
+  { status, isFile }: Route,
+  { answer, entered, left, stream, file }: Reply<unknown>,
   reached: Reached | null,
 ): Response {
   // Sessions, and secrets that are shown once, must not be cached.
@@ -266,6 +287,11 @@ function respond(
     headers.set("Content-Type", "text/event-stream; charset=utf-8");
     headers.set("X-Accel-Buffering", "no");
     return new Response(stream, { status, headers });
+  }
+  if (file !== undefined && isFile !== undefined) {
+    headers.set("Content-Type", `${isFile}; charset=utf-8`);
+    headers.set("Content-Disposition", `attachment; filename="${file.name}"`);
+    return new Response(file.content, { status, headers });
   }
   if (status === 204) return new Response(null, { status, headers });
   return Response.json(answer, { status, headers });

@@ -50,9 +50,16 @@ function operation(pattern: string, route: Route): object {
       ...(isOfOrganization ? [organization(!takesReadKeys(route))] : []),
     ],
     ...(body !== undefined && { requestBody: requestBody(body, route) }),
+    ...(route.isUpload === true && { requestBody: fileBody }),
     responses: { [route.status]: { description: summary, ...content(route) }, ...errorsOf(route) },
   };
 }
+
+const fileBody = {
+  description: "The file itself.",
+  required: true,
+  content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } },
+};
 
 const accessInWords: Record<Access, string> = {
   anybody: "Needs no session.",
@@ -79,7 +86,7 @@ function content(route: Route): object {
   const schema = answerOf(route);
   if (schema === undefined) return {};
   const csv = route.table === undefined ? {} : { "text/csv": { schema: { type: "string" } } };
-  const type = route.isStream ? "text/event-stream" : "application/json";
+  const type = route.isStream ? "text/event-stream" : (route.isFile ?? "application/json");
   return { content: { [type]: { schema }, ...csv } };
 }
 

@@ -38,7 +38,7 @@ export function startHttp(
     hostname: address.host,
     port: address.port,
     idleTimeout: idleTimeoutSeconds,
-    maxRequestBodySize: 1024 ** 3,
+    maxRequestBodySize: 3 * 1024 ** 3,
     fetch: dispatch(routes(parts, pages), api, {
       basePath: pages.basePath,
       dashboard:

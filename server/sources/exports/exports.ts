@@ -1,5 +1,6 @@
 /** The tools whose exports are imported, and the translations of their rows. */
 
+import { importTools } from "../../../contract/api/imports.ts";
 import { translateAmplitudeRow } from "./amplitude.ts";
 import type { ExportTranslation } from "./export.ts";
 import { translateMixpanelRow } from "./mixpanel.ts";
@@ -8,7 +9,7 @@ import { translateSegmentRow } from "./segment.ts";
 import { translateStripeRow } from "./stripe.ts";
 
 /** The tools, by their names on the command line. */
-export const exportTools = ["mixpanel", "amplitude", "posthog", "segment", "rudderstack", "stripe"] as const;
+export const exportTools = importTools;
 export type ExportTool = (typeof exportTools)[number];
 
 /** The translation of each tool's rows. */

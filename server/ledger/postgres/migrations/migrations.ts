@@ -118,6 +118,7 @@ const steps: readonly (Migration | FeatureStep | readonly (string | FeatureStep)
   ofFeature("pulse"),
   ofFeature("notes-and-tasks", 1),
   ofFeature("assistants"),
+  ofFeature("imports"),
 ];
 
 /** The uuid of this ledger. No other ledger has it. */

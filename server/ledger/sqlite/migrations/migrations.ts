@@ -279,6 +279,7 @@ const migrations: readonly Migration[] = [
   ofFeature("pulse"),
   ofFeature("notes-and-tasks", 1),
   ofFeature("assistants"),
+  ofFeature("imports"),
 ];
 
 /** The number of migrations of this code. */

@@ -1,7 +1,8 @@
 /** How a file is imported. */
 
-import type { ImportRow } from "../../server/intake/import-rows.ts";
-import type { StripeCustomer } from "../../server/sources/exports/stripe.ts";
+import type { ImportRow } from "../../../intake/import-rows.ts";
+import type { ImportRecord } from "../../../ledger/stores/imports.ts";
+import type { StripeCustomer } from "../../../sources/exports/stripe.ts";
 import { refuseDamaged } from "./bytes.ts";
 import { itemOf } from "./item.ts";
 import type { Mapping } from "./mapping.ts";
@@ -45,4 +46,9 @@ export function mappedPlan(reading: Reading, bytes: number, mapping: Mapping): I
     text: JSON.stringify({ version: 1, format, delimiter, header, ...mapping }),
     holdsEvents: mapping.type === "events",
   };
+}
+
+/** Whether an import that was recorded has events: events under two mappings would be stored twice. */
+export function holdsEvents({ mapping }: ImportRecord): boolean {
+  return (JSON.parse(mapping) as Partial<Mapping>).type === "events";
 }

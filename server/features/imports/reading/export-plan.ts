@@ -1,39 +1,35 @@
 /** The import of another tool's export: its rows become the items of its live messages. */
-import { Refusal } from "../../contract/refusal.ts";
-import { Zone } from "../../server/calendar/zone.ts";
-import type { ImportRow } from "../../server/intake/import-rows.ts";
-import type { ExportContext } from "../../server/sources/exports/export.ts";
-import { type ExportTool, exportTranslations } from "../../server/sources/exports/exports.ts";
+import { Zone } from "../../../calendar/zone.ts";
+import type { ImportRow } from "../../../intake/import-rows.ts";
+import type { ExportContext } from "../../../sources/exports/export.ts";
+import { type ExportTool, exportTranslations } from "../../../sources/exports/exports.ts";
 import { refuseDamagedExport } from "./export-content.ts";
 import { exportFormOf, objectOfRow, openExport } from "./export-rows.ts";
 import type { ImportFile } from "./file.ts";
 import { KnownTraits } from "./known-traits.ts";
-import { type ImportOptions, refuseColumnOptions, timezoneOf } from "./options.ts";
 import type { ImportPlan } from "./plan.ts";
 import type { Row } from "./row.ts";
 import { unmatchedCustomers } from "./unmatched.ts";
 
 /** Tools in whose exports the account is a property, or one of several types of groups. */
-const withAccountProperty: readonly ExportTool[] = ["mixpanel", "amplitude"];
+export const withAccountProperty: readonly ExportTool[] = ["mixpanel", "amplitude"];
 
-/** How the file is imported. @throws Refusal when an option means nothing for the tool */
+/** What an export does not say itself. */
+export interface ExportOptions {
+  /** The usual name of the timezone of Mixpanel's times. */
+  readonly timezone?: string | undefined;
+  /** Of a tool in `withAccountProperty`. */
+  readonly accountProperty?: string | undefined;
+  /** Of Stripe: customers who match no user become users. */
+  readonly createUnmatched?: true | undefined;
+}
+
+/** How the file is imported. */
 export async function exportPlan(
   file: ImportFile,
   tool: ExportTool,
-  options: ImportOptions,
+  { timezone: name, accountProperty, createUnmatched }: ExportOptions,
 ): Promise<ImportPlan> {
-  refuseColumnOptions(options);
-  const { timezone, accountProperty, createUnmatched } = options;
-  if (timezone !== undefined && tool !== "mixpanel") {
-    throw new Refusal(`--timezone means nothing for ${tool}, whose times are in UTC: leave it out.`);
-  }
-  if (accountProperty !== undefined && !withAccountProperty.includes(tool)) {
-    throw new Refusal(`--account-property means nothing for ${tool}: leave it out.`);
-  }
-  if (createUnmatched !== undefined && tool !== "stripe") {
-    throw new Refusal(`--create-unmatched means nothing for ${tool}: leave it out.`);
-  }
-  const name = timezoneOf(options);
   const form = await exportFormOf(file, tool);
   const createdCustomers = new Set<string>();
   const context: ExportContext = {

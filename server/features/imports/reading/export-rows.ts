@@ -1,10 +1,10 @@
 /** The rows of an export: JSON lines, Parquet, or the CSV and the lists of Stripe. */
 import { readFileSync, statSync } from "node:fs";
-import { isJsonObject, type JsonObject } from "../../contract/json.ts";
-import { isInvalid, parseJson, whyTooDeep } from "../../server/intake/admission/json.ts";
-import { keptValue, mayLoseValues } from "../../server/intake/admission/kept-values.ts";
-import { NumberTexts } from "../../server/intake/admission/number-texts.ts";
-import type { ExportTool } from "../../server/sources/exports/exports.ts";
+import { isJsonObject, type JsonObject } from "../../../../contract/json.ts";
+import { isInvalid, parseJson, whyTooDeep } from "../../../intake/admission/json.ts";
+import { keptValue, mayLoseValues } from "../../../intake/admission/kept-values.ts";
+import { NumberTexts } from "../../../intake/admission/number-texts.ts";
+import type { ExportTool } from "../../../sources/exports/exports.ts";
 import type { Counter } from "./bytes.ts";
 import { delimiterOf } from "./delimiter.ts";
 import { exportContent, type Packing, packingOf } from "./export-content.ts";

@@ -1,7 +1,7 @@
 /** The role of each column of a file: from the options, otherwise from the columns' names. */
 
-import { Refusal } from "../../contract/refusal.ts";
-import { timestampAliases } from "../../contract/timestamp-aliases.ts";
+import { Refusal } from "../../../../contract/refusal.ts";
+import { timestampAliases } from "../../../../contract/timestamp-aliases.ts";
 import type { TimeForm } from "./time.ts";
 
 export const importTypes = ["events", "users", "accounts"] as const;
@@ -69,7 +69,8 @@ const names: Readonly<Record<Role, readonly string[]>> = {
   properties: ["properties"],
 };
 
-const rolesOf: Readonly<Record<ImportType, readonly Role[]>> = {
+/** The roles that a column of each type can have, in the order of a mapping. */
+export const rolesOf: Readonly<Record<ImportType, readonly Role[]>> = {
   events: ["userId", "event", "timestamp", "messageId", "isActivity", "properties"],
   users: [
     "userId",
@@ -194,7 +195,8 @@ function guessType(options: MappingOptions, columns: readonly string[]): ImportT
   );
 }
 
-function named(role: Role, type: ImportType, columns: readonly string[]): string | undefined {
+/** The column whose name says that it has the role. */
+export function named(role: Role, type: ImportType, columns: readonly string[]): string | undefined {
   const wanted = namesByType[type][role] ?? names[role];
   const plainNames = columns.map(plain);
   for (const name of wanted) {
@@ -204,7 +206,7 @@ function named(role: Role, type: ImportType, columns: readonly string[]): string
   return undefined;
 }
 
-/** A column's name without what spreadsheets write differently. */
+/** A column's name without what differs between spellings. */
 export function plain(column: string): string {
   return column.toLowerCase().replace(/[\s_-]/g, "");
 }

@@ -1,7 +1,7 @@
 /** Files of lines: JSON lines, and columns with white space between. A line may be as long as a request. */
-import { limits } from "../../contract/limits.ts";
-import { isInvalid } from "../../server/intake/admission/json.ts";
-import { parseKeptBody } from "../../server/intake/admission/kept-values.ts";
+import { limits } from "../../../../contract/limits.ts";
+import { isInvalid } from "../../../intake/admission/json.ts";
+import { parseKeptBody } from "../../../intake/admission/kept-values.ts";
 import { type Counter, contentOf } from "./bytes.ts";
 import { cellsRow, columnNames, notUtf8, type Reading, type Row, utf8 } from "./row.ts";
 

@@ -2,8 +2,8 @@
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { Refusal } from "../../contract/refusal.ts";
-import { messageOf } from "../../server/process/message-of.ts";
+import { Refusal } from "../../../../contract/refusal.ts";
+import { messageOf } from "../../../process/message-of.ts";
 
 const readBytes = 256 * 1024;
 

@@ -1,8 +1,8 @@
 /** The common form of all file formats: rows with their columns, one after another, in the file's order. */
 
-import { Refusal } from "../../contract/refusal.ts";
-import type { ParsedBody } from "../../server/intake/admission/json.ts";
-import type { KeptValue } from "../../server/intake/admission/kept-values.ts";
+import { Refusal } from "../../../../contract/refusal.ts";
+import type { ParsedBody } from "../../../intake/admission/json.ts";
+import type { KeptValue } from "../../../intake/admission/kept-values.ts";
 
 /** A row, or why it could not be read. */
 export type Row = ReadRow | UnreadableRow;

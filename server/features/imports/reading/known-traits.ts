@@ -3,8 +3,8 @@
  * say nothing new. The result is the same as with all of them, for rows in any order of their times. Across
  * files it is the same for rows that are a day apart.
  */
-import { msPerDay } from "../../server/calendar/zone.ts";
-import type { SourcedIdentify, SourcedItem } from "../../server/intake/admission/sourced.ts";
+import { msPerDay } from "../../../calendar/zone.ts";
+import type { SourcedIdentify, SourcedItem } from "../../../intake/admission/sourced.ts";
 
 /** Users whose last traits are kept in memory, about 1 kB each. */
 const capacity = 20_000;

@@ -1,18 +1,17 @@
 /** Customers of a billing tool's export who match no user. The rows of the file are read once for it. */
 import { randomUUID } from "node:crypto";
-import type { ImportService } from "../../server/between/remote/shared-ledger.ts";
-import type { ImportRow } from "../../server/intake/import-rows.ts";
-import { heldVerdict, maxImportRows } from "../../server/intake/importer.ts";
+import type { ImportRow } from "../../../intake/import-rows.ts";
+import { heldVerdict, type Importer, maxImportRows } from "../../../intake/importer.ts";
 import {
   type StripeCustomer,
   stripeCustomerOf,
   unmatchedStripeItems,
-} from "../../server/sources/exports/stripe.ts";
+} from "../../../sources/exports/stripe.ts";
 import { objectOfRow } from "./export-rows.ts";
 import type { RowSource } from "./row.ts";
 
 /** Asks for the outcome that rows would have. */
-export type Check = (rows: readonly ImportRow[]) => ReturnType<ImportService["check"]>;
+export type Check = (rows: readonly ImportRow[]) => ReturnType<Importer["check"]>;
 
 /** The customers whose events would be held, in the order of the file. A customer whose user a row's metadata
  * names is matched. */

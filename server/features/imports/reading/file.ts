@@ -1,7 +1,7 @@
 /** The file itself: its name, its contents, and whether it has changed. */
 import { createReadStream, type Stats, statSync } from "node:fs";
 import { basename } from "node:path";
-import { Refusal } from "../../contract/refusal.ts";
+import { Refusal } from "../../../../contract/refusal.ts";
 import { type Format, formats } from "./row.ts";
 
 export class ImportFile {

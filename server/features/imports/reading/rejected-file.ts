@@ -6,8 +6,8 @@
 import { closeSync, lstatSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Refusal } from "../../contract/refusal.ts";
-import type { ImportRecord, RejectedRow } from "../../server/ledger/stores/imports.ts";
+import { Refusal } from "../../../../contract/refusal.ts";
+import type { ImportRecord, RejectedRow } from "../../../ledger/stores/imports.ts";
 
 export interface RejectedLine {
   readonly line: number;

@@ -1,9 +1,9 @@
 /** Converts times in files to the API's form: RFC 3339 with an offset, or a date. */
 
-import { formatDay, parseDay } from "../../server/calendar/days.ts";
-import { firstNumberYear, isPlausibleNumber, parseEventTime } from "../../server/calendar/event-time.ts";
-import { msPerDay, Zone, zoneOf } from "../../server/calendar/zone.ts";
-import { type Invalid, isInvalid } from "../../server/intake/admission/json.ts";
+import { formatDay, parseDay } from "../../../calendar/days.ts";
+import { firstNumberYear, isPlausibleNumber, parseEventTime } from "../../../calendar/event-time.ts";
+import { msPerDay, Zone, zoneOf } from "../../../calendar/zone.ts";
+import { type Invalid, isInvalid } from "../../../intake/admission/json.ts";
 
 export const timestampFormats = [
   "auto",

@@ -9,8 +9,8 @@ import { mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Session } from "chdb";
-import { Refusal } from "../../contract/refusal.ts";
-import { sessionOpener } from "../../server/warehouse/engine/sessions.ts";
+import { Refusal } from "../../../../contract/refusal.ts";
+import { sessionOpener } from "../../../warehouse/engine/sessions.ts";
 import type { Counter } from "./bytes.ts";
 import { type Reading, type Row, utf8 } from "./row.ts";
 

@@ -1,11 +1,11 @@
 /** Turns a row into the text of an item of POST /batch. Admission judges it. Here only the mapping is
  * applied: columns get their places, and text becomes numbers and times where the options ask for it. */
 
-import { isJsonObject, type JsonObject } from "../../contract/json.ts";
-import { identifier } from "../../server/intake/admission/admit-event.ts";
-import { type Invalid, isInvalid } from "../../server/intake/admission/json.ts";
-import { type KeptValue, parseKeptBody } from "../../server/intake/admission/kept-values.ts";
-import type { ImportRow } from "../../server/intake/import-rows.ts";
+import { isJsonObject, type JsonObject } from "../../../../contract/json.ts";
+import { identifier } from "../../../intake/admission/admit-event.ts";
+import { type Invalid, isInvalid } from "../../../intake/admission/json.ts";
+import { type KeptValue, parseKeptBody } from "../../../intake/admission/kept-values.ts";
+import type { ImportRow } from "../../../intake/import-rows.ts";
 import { fillTemplate, type Mapping, propertyName, type Role } from "./mapping.ts";
 import type { ReadRow, Row } from "./row.ts";
 import { apiTime } from "./time.ts";

@@ -1,5 +1,5 @@
 /** Dates such as 05/06/2025: the whole column tells whether the day or the month is first. */
-import { Refusal } from "../../contract/refusal.ts";
+import { Refusal } from "../../../../contract/refusal.ts";
 import type { Mapping } from "./mapping.ts";
 import type { Row, RowSource } from "./row.ts";
 import { dayOrderIn } from "./time.ts";

@@ -6,7 +6,7 @@
  * With UTF-8 it would replace unreadable bytes by a question mark.
  */
 import { CsvError, parse } from "csv-parse";
-import { Refusal } from "../../contract/refusal.ts";
+import { Refusal } from "../../../../contract/refusal.ts";
 import { type Counter, contentOf } from "./bytes.ts";
 import { isSeparatorLine } from "./delimiter.ts";
 import { cellsRow, columnNames, notUtf8, type Reading, type Row, utf8 } from "./row.ts";
