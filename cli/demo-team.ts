@@ -13,8 +13,8 @@ const segments = [
   { name: "Larger renewals in 60 days", filter: { renewsWithinDays: 60, mrrFrom: 5_000 } },
 ] as const;
 
-/** Rules about accounts, two of them about those of the second segment, and one about who could buy more. Who is inside at the first scores has
- * an alert. */
+/** Rules about accounts, two of them about those of the second segment, and one about who could buy more. Who
+ * is inside at the first scores has an alert. */
 const rules: readonly (Pick<RouteBody<"POST /api/alert-rules">, "name" | "condition"> & {
   readonly isOfRenewing?: true;
 })[] = [

@@ -84,8 +84,8 @@ export type MomentCondition = EventCondition | { readonly kind: "lastOwnerRemove
 
 export type RuleCondition = StateCondition | MomentCondition;
 
-/** Conditions about customers who could buy more. Nothing is at risk, so their alerts have no expected loss and
- * no control group, and work on them saves nobody. */
+/** Conditions about customers who could buy more. Nothing is at risk, so their alerts have no expected loss
+ * and no control group, and work on them saves nobody. */
 const opportunities = ["usageUp", "seatsAbove"] as const satisfies readonly RuleCondition["kind"][];
 
 /** Conditions about figures that only accounts have. */

@@ -1,5 +1,5 @@
-/** Cards that end before the renewal from the front door: billing events and Stripe's messages, an alert, and its
- * message to a receiver. */
+/** Cards that end before the renewal from the front door: billing events and Stripe's messages, an alert, and
+ * its message to a receiver. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { quietZone } from "../far-from-midnight.ts";
 import { company } from "../people/support.ts";
@@ -52,7 +52,11 @@ const identify = (userId: string, accountId: string) => ({
 });
 const started = (userId: string) =>
   track(userId, "subscription_started", {
-    ...{ subscriptionId: `of ${userId}`, plan: "Team", amount: 4_900, currency: "USD", interval: "month" },
+    subscriptionId: `of ${userId}`,
+    plan: "Team",
+    amount: 4_900,
+    currency: "USD",
+    interval: "month",
     currentPeriodEnd: renewsAt.toISOString(),
   });
 
@@ -88,8 +92,13 @@ test("a card by a billing event and one by Stripe fire once each, and a card tha
   // Stripe has whole seconds: the next one is after the rule was saved.
   const now = Math.floor(Date.now() / 1_000) + 1;
   const card = (year: number) => ({
-    ...{ id: "pm_1", object: "payment_method", customer: "cus_1", livemode: true, type: "card" },
-    ...{ billing_details: { email: "bob@example.com" }, metadata: { userId: "bob" } },
+    id: "pm_1",
+    object: "payment_method",
+    customer: "cus_1",
+    livemode: true,
+    type: "card",
+    billing_details: { email: "bob@example.com" },
+    metadata: { userId: "bob" },
     card: { exp_month: ended.getUTCMonth() + 1, exp_year: year, last4: "4242" },
   });
   const stripes = subscription({ metadata: { userId: "bob" }, created: now }, [

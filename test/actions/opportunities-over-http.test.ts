@@ -41,12 +41,18 @@ beforeAll(async () => {
   for (const [id, { members, before, since, seats }] of Object.entries(teams)) {
     const batch = Array.from({ length: members }, (_, at) => `${id} ${at}`).flatMap((userId) => [
       {
-        ...{ type: "identify", userId, email: `${userId.replace(" ", "")}@example.com` },
-        ...{ timestamp: noon(70), account: { id, name: `The ${id}`, properties: { seats } } },
+        type: "identify",
+        userId,
+        email: `${userId.replace(" ", "")}@example.com`,
+        timestamp: noon(70),
+        account: { id, name: `The ${id}`, properties: { seats } },
       },
       ...Array.from({ length: 65 }, (_, at) => 65 - at).flatMap((daysAgo) =>
         Array.from({ length: daysAgo > 28 ? before : since }, () => ({
-          ...{ type: "track", userId, event: "opened", timestamp: noon(daysAgo) },
+          type: "track",
+          userId,
+          event: "opened",
+          timestamp: noon(daysAgo),
         })),
       ),
     ]);
@@ -78,7 +84,10 @@ test("each fires for the account that it is about, in plain words", async () => 
   );
   for (const [rule, condition] of Object.entries(conditions)) {
     const body = {
-      ...{ name: rule, scope: { kind: "accounts" }, condition, includeCurrent: true },
+      name: rule,
+      scope: { kind: "accounts" },
+      condition,
+      includeCurrent: true,
       destinations: [destination.id],
     };
     const saved = await owner.json<{ condition: object }>("POST", at("/api/alert-rules"), body, 201);

@@ -1,5 +1,5 @@
-/** Rules about seats and pulses of accounts, and about use that rises, from stored rows of scores: live decisions
- * day by day, the preview, and plain arithmetic have the same alerts. */
+/** Rules about seats and pulses of accounts, and about use that rises, from stored rows of scores: live
+ * decisions day by day, the preview, and plain arithmetic have the same alerts. */
 import { expect, test } from "bun:test";
 import type { RuleCondition } from "../../contract/alerts/rules.ts";
 import { Zone } from "../../server/calendar/zone.ts";

@@ -23,7 +23,11 @@ const method = (more: object = {}) => ({
   ...more,
 });
 const older = (more: object = {}) => ({
-  ...{ id: "card_1", object: "card", customer: "cus_1", livemode: true, metadata: {} },
+  id: "card_1",
+  object: "card",
+  customer: "cus_1",
+  livemode: true,
+  metadata: {},
   ...card,
   ...more,
 });

@@ -8,8 +8,8 @@ export type FiguresOfRule = Figures["rules"][number];
 type Outcomes = FiguresOfRule["untouched"];
 type ControlGroup = NonNullable<FiguresOfRule["holdOut"]>;
 
-/** The figures of a rule as sentences. @param isWithoutChurn a source does not churn, and a rule about customers
- * who could buy more is not about churn */
+/** The figures of a rule as sentences. @param isWithoutChurn a source does not churn, and a rule about
+ * customers who could buy more is not about churn */
 export function figureSentences(
   { fired, since, perWeek, untouched, touched, baseRate }: FiguresOfRule,
   horizonDays: number,

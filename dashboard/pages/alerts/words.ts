@@ -101,8 +101,8 @@ export function sendingText(
   return `Sends to ${parts.join(", and to ")}`;
 }
 
-/** A preview as sentences. @param thing user or account @param isWithoutChurn of a rule about customers who could
- * buy more */
+/** A preview as sentences. @param thing user or account @param isWithoutChurn of a rule about customers who
+ * could buy more */
 export function previewSentences(
   preview: Preview,
   thing: "user" | "account",

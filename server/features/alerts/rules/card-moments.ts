@@ -1,5 +1,6 @@
-/** Cards that end before the renewal, from billing events about cards and the periods of subscriptions. The card
- * on file is the one that was said last; a removal takes it away, and a removal of another card says nothing. */
+/** Cards that end before the renewal, from billing events about cards and the periods of subscriptions. The
+ * card on file is the one that was said last; a removal takes it away, and a removal of another card says
+ * nothing. */
 import type { EntityKind } from "../../../scoring/queries/engagement-events.ts";
 import type { Warehouse } from "../../../warehouse/engine/warehouse.ts";
 import { isOfCards } from "../../../warehouse/schema/billing-tables.ts";

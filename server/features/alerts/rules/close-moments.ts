@@ -23,7 +23,8 @@ import { absentAccounts, excludedAmong } from "./standing.ts";
 const alertsOfPage = 1_000;
 
 /** Closes the open alerts of users and accounts that are excluded, churned or without members on the newest
- * scored day, and those about cards that are not on file any more. The cursor says which day was judged last. @returns the watermark afterwards */
+ * scored day, and those about cards that are not on file any more. The cursor says which day was judged last.
+ * @returns the watermark afterwards */
 export async function closeMoments(
   parts: DecisionParts,
   organization: Organization,

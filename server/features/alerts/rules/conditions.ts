@@ -67,8 +67,8 @@ export interface Compared {
 }
 
 export interface ConditionSql {
-  /** Over `entity`, `place`, `state`, `risk`, `health`, `volume28` and `tenure_days`, `memberDigits` of recorded
-   * members, and of accounts `active_members_28`, `seats` and `pulse`. */
+  /** Over `entity`, `place`, `state`, `risk`, `health`, `volume28` and `tenure_days`, `memberDigits` of
+   * recorded members, and of accounts `active_members_28`, `seats` and `pulse`. */
   readonly value: string;
   /** The parameters that `value` binds, beside `fromPlace`. */
   readonly parameters: Readonly<Record<string, string | number>>;

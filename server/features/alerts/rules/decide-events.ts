@@ -41,7 +41,8 @@ export async function decideEvents(
   const cursor = cursorOf(watermark);
   const isRestored = cursor !== undefined && watermark.takesOver;
   const passesOver = isRestored || (cursor !== undefined && isSetBack(cursor, nowMs));
-  // A card is warned about from an instant on that is known before. Events may come from clocks that are ahead.
+  // A card is warned about from an instant on that is known before. Events may come from clocks that are
+  // ahead.
   const aheadMs = condition.kind === "cardExpires" ? 1 : overlapMs;
   const span = { fromMs: nowMs - oldestMs - overlapMs, toMs: nowMs + aheadMs };
   const events = await momentEvents(parts.warehouse, {
