@@ -39,8 +39,8 @@ export interface ContractData {
   readonly test: readonly PreparedRow[];
 }
 
-/** Simulates accounts and reads their rows. @param isJudged with seats and pulses, and the ends that only they
- * announce */
+/** Simulates accounts and reads their rows. @param isJudged with seats and pulses, and the ends that only
+ * they announce */
 export function contractData(
   {
     seed,

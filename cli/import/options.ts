@@ -259,7 +259,7 @@ export function exportOptionsOf(tool: ExportTool, options: ImportOptions): Expor
   if (createUnmatched !== undefined && tool !== "stripe") {
     throw new Refusal(`--create-unmatched means nothing for ${tool}: leave it out.`);
   }
-  return { timezone: timezoneOf(options), accountProperty, createUnmatched };
+  return { timezone: timezoneOf(options), accountProperty, createUnmatched, nowMs: Date.now() };
 }
 
 /** @throws Refusal when an option says what the columns of an export are */

@@ -26,8 +26,8 @@ export const uploadLimits = {
 export const importTools = ["mixpanel", "amplitude", "posthog", "segment", "rudderstack", "stripe"] as const;
 export const importKinds = ["events", "users", "accounts"] as const;
 
-/** What a column can become. `properties`: an object of properties; `property`: a property of an event, a trait of a user or an attribute of an
- * account; `number`: one whose text is a number. */
+/** What a column can become. `properties`: an object of properties; `property`: a property of an event, a
+ * trait of a user or an attribute of an account; `number`: one whose text is a number. */
 export const importRoles = [
   "userId",
   "event",
@@ -45,7 +45,7 @@ export const importRoles = [
 ] as const;
 
 /** How times are written. `auto`: by the times themselves. */
-export const importTimeFormats = ["auto", "utc", "dmy", "mdy", "excel"] as const;
+const importTimeFormats = ["auto", "utc", "dmy", "mdy", "excel"] as const;
 
 export const uploadStates = [
   "reading",
@@ -120,7 +120,7 @@ const UploadAnswer = Type.Object({
   }),
 });
 
-export const UploadsAnswer = Type.Object({
+const UploadsAnswer = Type.Object({
   imports: Type.Array(UploadAnswer, { description: "The newest first." }),
 });
 

@@ -2,8 +2,8 @@
 import { below } from "./base.ts";
 import { type ApiFailure, failureOf, sessionHeaders, unreachable } from "./client.ts";
 
-/** Sends the file and returns the parsed JSON of the answer. @param onSent called with the share that is sent,
- * 0 to 1 @throws ApiFailure */
+/** Sends the file and returns the parsed JSON of the answer. @param onSent called with the share that is
+ * sent, 0 to 1 @throws ApiFailure */
 export function upload(address: string, file: File, onSent: (share: number) => void): Promise<unknown> {
   return new Promise((resolve, reject: (error: ApiFailure) => void) => {
     const request = new XMLHttpRequest();

@@ -1,5 +1,5 @@
-/** The page that imports files: the guess with its reasons, the question for the timezone, the dry run, progress
- * after a reload, and rejected rows. */
+/** The page that imports files: the guess with its reasons, the question for the timezone, the dry run,
+ * progress after a reload, and rejected rows. */
 import { beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { joined } from "../people/support.ts";

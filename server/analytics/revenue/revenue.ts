@@ -112,8 +112,8 @@ function movementsQuery(
 ): Sql {
   const { text, parameters } = spansQuery(question, edges, split);
   const at = (name: (typeof moves)[number]) => moves.indexOf(name);
-  // A payer's own movement is beside what passed to it or from it: whoever passed all subscriptions on did not
-  // churn, and who took them over is not new.
+  // A payer's own movement is beside what passed to it or from it: whoever passed all subscriptions on did
+  // not churn, and who took them over is not new.
   const own = `multiIf(
     after > held, if(before = 0 AND taken <= 0, if(first_paid >= edge, ${at("new")}, ${at("reactivated")}), ${at("expansion")}),
     after > 0, ${at("contraction")},
@@ -133,8 +133,8 @@ function movementsQuery(
 
 /**
  * Rows of payers whose MRR moved between two edges: `payer`, `place` (of the group), `edge` (the first of the
- * two), `code` (of the last step before the second one), `before` and `after` (MRR at the edges), `taken` (what
- * passed to the payer from others) and `held` (`before + taken`). Queries need `jsonSettings`.
+ * two), `code` (of the last step before the second one), `before` and `after` (MRR at the edges), `taken`
+ * (what passed to the payer from others) and `held` (`before + taken`). Queries need `jsonSettings`.
  */
 function spansQuery(question: RevenueQuestion, edges: readonly number[], split: RevenueSplit | null): Sql {
   const { text, parameters } = splitPayers(question, edges, split);
@@ -165,8 +165,8 @@ function spansQuery(question: RevenueQuestion, edges: readonly number[], split: 
 
 /**
  * Rows of departures, those that the movements count as churned: `payer`, `place` (of the group), `edge` (the
- * first instant of the month), `left_ms` (when the last subscription ended), `mrr` (what the payer paid at the
- * edge) and `is_involuntary`. Queries need `jsonSettings`, and with a split the parameter `values`.
+ * first instant of the month), `left_ms` (when the last subscription ended), `mrr` (what the payer paid at
+ * the edge) and `is_involuntary`. Queries need `jsonSettings`, and with a split the parameter `values`.
  * @param edges the first instants of consecutive months, and the first instant after the last
  */
 export function departuresQuery(

@@ -1,4 +1,5 @@
-/** What the columns of a file seem to be, each with the reason: by their names, else by their values. Pure. */
+/** What the columns of a file seem to be, each with the reason: by their names, else by their values.
+ * Pure. */
 import type { FileDetail, importKinds, importRoles } from "../../../contract/api/imports.ts";
 import { isJsonObject } from "../../../contract/json.ts";
 import { isInvalid } from "../../intake/admission/json.ts";

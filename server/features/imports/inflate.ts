@@ -1,5 +1,5 @@
-/** Inflates an uploaded file once, to one file of rows. What follows reads that, so a file is one import however
- * it was packed. */
+/** Inflates an uploaded file once, to one file of rows. What follows reads that, so a file is one import
+ * however it was packed. */
 import { closeSync, openSync, writeSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { uploadLimits } from "../../../contract/api/imports.ts";

@@ -1,7 +1,7 @@
 /**
  * Does what is due of uploaded files on this machine: reads new files, runs dry runs and imports, and deletes
- * files that are too old. What is due is in the ledger, so a restart goes on: an import from the rows that are
- * stored, a dry run from its begin.
+ * files that are too old. What is due is in the ledger, so a restart goes on: an import from the rows that
+ * are stored, a dry run from its begin.
  */
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -175,7 +175,7 @@ export class ImportRunner {
   async #check(upload: Upload, folder: UploadFolder, step: Step, thread: UploadThread): Promise<void> {
     folder.forget("check");
     const { importer } = this.#parts;
-    const known = await this.#knownImports(upload, await thread.plan(mappingOf(upload)));
+    const known = await this.#knownImports(upload, await thread.plan(mappingOf(upload), this.#parts.nowMs()));
     const before = known.find((record) => !beginsAgain(record));
     const counted = new Counted(before);
     for await (const chunk of thread.rows(before?.rowsDone ?? 0, [])) {
@@ -189,7 +189,7 @@ export class ImportRunner {
   async #run(upload: Upload, folder: UploadFolder, step: Step, thread: UploadThread): Promise<void> {
     const { importer, ledger } = this.#parts;
     const { organization, fileName } = upload;
-    const planned = await thread.plan(mappingOf(upload));
+    const planned = await thread.plan(mappingOf(upload), this.#parts.nowMs());
     await this.#knownImports(upload, planned);
     const { sha256, text } = planned;
     let record = await importer.begin({ organization, sha256, mapping: text, fileName });

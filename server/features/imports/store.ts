@@ -245,7 +245,8 @@ export function* deleteFilesOf(organization: number): Work<void> {
   yield* run`UPDATE import_uploads SET ${withoutFile} WHERE organization = ${organization} AND file_until_ms IS NOT NULL`;
 }
 
-/** Deletes what is older than the list goes back. A file whose machine has left the cluster is gone with it. */
+/** Deletes what is older than the list goes back. A file whose machine has left the cluster is gone with
+ * it. */
 export async function tidyUploads(engine: Engine, nowMs: number): Promise<void> {
   await engine.alone(run`UPDATE import_uploads SET ${withoutFile} WHERE file_until_ms < ${nowMs - msPerDay}`);
   await engine.alone(

@@ -40,8 +40,8 @@ export class UploadThread {
   }
 
   /** What the file is under this mapping. @throws Refusal when the mapping does not fit it */
-  async plan(mapping: SentMapping): Promise<Planned> {
-    this.#tell({ task: "plan", ...this.#place, mapping });
+  async plan(mapping: SentMapping, nowMs: number): Promise<Planned> {
+    this.#tell({ task: "plan", ...this.#place, mapping, nowMs });
     const said = await this.#next();
     if (!("planned" in said)) throw new Error("the thread gave no plan");
     return said.planned;

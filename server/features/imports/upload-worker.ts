@@ -1,5 +1,5 @@
-/** The thread of `upload-thread.ts`: it inflates one uploaded file, reads its rows and translates them, so that
- * requests wait for none of that. Chunks go out as they are asked for. It is ended with its step. */
+/** The thread of `upload-thread.ts`: it inflates one uploaded file, reads its rows and translates them, so
+ * that requests wait for none of that. Chunks go out as they are asked for. It is ended with its step. */
 import { createReadStream, createWriteStream } from "node:fs";
 import { rename } from "node:fs/promises";
 import { createInterface } from "node:readline";
@@ -33,7 +33,7 @@ interface Place {
 /** What a thread is told: one task, then whether it may go on. */
 export type Told =
   | (Place & { readonly task: "prepare"; readonly fileName: string; readonly bytes: number })
-  | (Place & { readonly task: "plan"; readonly mapping: SentMapping })
+  | (Place & { readonly task: "plan"; readonly mapping: SentMapping; readonly nowMs: number })
   /** Sends the rows behind those that are done. */
   | { readonly task: "rows"; readonly rowsDone: number; readonly passed: readonly number[] }
   | { readonly task: "next" }
@@ -81,7 +81,7 @@ async function perform(told: Exclude<Told, { readonly task: "next" }>): Promise<
       break;
     case "plan": {
       const upload = new UploadFolder(told.folder, told.name);
-      const made = await planOf(upload, told.mapping);
+      const made = await planOf(upload, told.mapping, told.nowMs);
       plan = made.plan;
       const { text, holdsEvents } = made.plan;
       say({ planned: { sha256: await made.file.sha256(), text, holdsEvents } });
@@ -135,14 +135,14 @@ function rowsOf(
   return openRows({ path: file.path, format, gzip: false, delimiter, header: true }, file.bytes);
 }
 
-async function planOf(upload: UploadFolder, sent: SentMapping) {
+async function planOf(upload: UploadFolder, sent: SentMapping, nowMs: number) {
   const { prepared } = upload;
   if (prepared === undefined) throw new Refusal("The file is deleted: upload it again.");
   const { format, delimiter, preview } = prepared;
   const file = new ImportFile(upload.content(format));
   if (sent.from !== null) {
     const { timezone, accountProperty } = sent;
-    return { file, plan: await exportPlan(file, sent.from, { timezone, accountProperty }) };
+    return { file, plan: await exportPlan(file, sent.from, { timezone, accountProperty, nowMs }) };
   }
   const open = () => rowsOf(upload, prepared);
   const mapping = await withDayOrder(mappingOf(sent, preview.columns), await firstRows(open()), open());

@@ -22,18 +22,19 @@ export interface ExportOptions {
   readonly accountProperty?: string | undefined;
   /** Of Stripe: customers who match no user become users. */
   readonly createUnmatched?: true | undefined;
+  readonly nowMs: number;
 }
 
 /** How the file is imported. */
 export async function exportPlan(
   file: ImportFile,
   tool: ExportTool,
-  { timezone: name, accountProperty, createUnmatched }: ExportOptions,
+  { timezone: name, accountProperty, createUnmatched, nowMs }: ExportOptions,
 ): Promise<ImportPlan> {
   const form = await exportFormOf(file, tool);
   const createdCustomers = new Set<string>();
   const context: ExportContext = {
-    nowMs: Date.now(),
+    nowMs,
     createdCustomers,
     zone: name === undefined ? undefined : new Zone(name),
     accountProperty,
