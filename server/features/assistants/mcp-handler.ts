@@ -1,7 +1,7 @@
 /**
- * `/mcp`: the Model Context Protocol over HTTP. A request stands alone, so every node can answer it. Its tools
- * ask the routes of the JSON API with the key of the request: an assistant sees what the pages show, and no
- * more than its key may.
+ * `/mcp`: the Model Context Protocol over HTTP. A request stands alone, so every node can answer it. Its
+ * tools ask the routes of the JSON API with the key of the request: an assistant sees what the pages show, and
+ * no more than its key may.
  */
 import { createHash } from "node:crypto";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";

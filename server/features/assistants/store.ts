@@ -78,6 +78,7 @@ const changedRow = new RowOf<{ readonly createdAtMs: number; readonly updatedAtM
 const saidRow = new RowOf<{ readonly saidAs: string | null }>({ saidAs: nullable(text()) });
 const verdictRow = new RowOf<{ readonly verdict: string | null }>({ verdict: nullable(text()) });
 
+/** The store of what assistants wrote. */
 export function assistantWriteStore(engine: Engine) {
   return {
     /** Takes a place of the key's hour before anything is written.
