@@ -10,7 +10,7 @@ import { type LastPaid, lastPaid } from "../analytics/revenue/last-paid.ts";
 import { hasPayers } from "../analytics/revenue/payers-now.ts";
 import { dayOrNull, formatDay } from "../calendar/days.ts";
 import { msPerDay } from "../calendar/zone.ts";
-import { churnEventsOf } from "../figures/churn-reasons.ts";
+import { churnEventsOf } from "../figures/churn-events.ts";
 import { controlsOf } from "../figures/controls.ts";
 import { ownerFields, ownerFilterOf, ownersOfOrganization } from "../figures/owners.ts";
 import { listedAccount, listedUser } from "../figures/rows.ts";

@@ -3,9 +3,10 @@ import { revenueLimits } from "../../contract/billing/revenue.ts";
 import { ApiError } from "../../contract/refusal.ts";
 import { addedUp, departuresByReason } from "../analytics/revenue/departures-by-reason.ts";
 import { formatDay } from "../calendar/days.ts";
-import type { AnalysisHandlers, OrganizationContext } from "../http/api/context.ts";
+import type { AnalysisHandlers } from "../http/api/context.ts";
 import { revenueOf } from "../http/api/currency.ts";
 import { lastDay } from "../http/api/days.ts";
+import { churnEventsOf } from "./churn-events.ts";
 import { monthsOf, revenuePeriods } from "./revenue-periods.ts";
 import { warehouseWithinPayers } from "./segment-evaluation.ts";
 
@@ -59,13 +60,3 @@ export const churnReasonsHandlers = {
     };
   },
 } satisfies Partial<AnalysisHandlers>;
-
-/** The names of the events that are churn targets of users or accounts. */
-export async function churnEventsOf({
-  ledger,
-  organization,
-}: Pick<OrganizationContext, "ledger" | "organization">): Promise<readonly string[]> {
-  const { settings } = await ledger.settings.get(organization.id);
-  const { user, account } = settings.churnTargets;
-  return [...new Set([user, account].flatMap((target) => (target.by === "event" ? [target.event] : [])))];
-}

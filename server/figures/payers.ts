@@ -19,7 +19,7 @@ import { expectedLossOfPayer } from "../revenue/payer-now.ts";
 import type { EntityKind } from "../scoring/queries/engagement-events.ts";
 import { rowsOf } from "../scoring/run/entity.ts";
 import { knownAccount } from "./accounts.ts";
-import { churnEventsOf } from "./churn-reasons.ts";
+import { churnEventsOf } from "./churn-events.ts";
 import { objectIn } from "./rows.ts";
 import { lossUntilMs, type Run, scoreContext } from "./score-context.ts";
 import { knownUser } from "./users.ts";
