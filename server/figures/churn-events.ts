@@ -1,4 +1,4 @@
-/** Events that are churn targets: what they say about why somebody left is a churn reason. */
+/** The events that are churn targets. */
 import type { OrganizationContext } from "../http/api/context.ts";
 
 /** The names of the events that are churn targets of users or accounts. */
