@@ -1,6 +1,6 @@
 /**
- * Renewals of payers by month, in SQL. A month is read as of an instant: past months and the current one as of
- * their start, coming months as of now. All months are read together, so that a year takes one query.
+ * Renewals of payers by month, in SQL. A month is read as of an instant: past months and the current one as
+ * of their start, coming months as of now. All months are read together, so that a year takes one query.
  */
 import type { OffsetTransition } from "../../calendar/zone.ts";
 import type { EntityKind } from "../../scoring/queries/engagement-events.ts";
@@ -121,8 +121,8 @@ const saidRenewals = `
   FROM account_versions WHERE ${ofOrganization} AND position(traits, '"renewsAt":') > 0 GROUP BY account`;
 
 /**
- * A row for each subscription and month in which it renews, or ends as scheduled: `due_day`. It is null, once,
- * where no renewal is known. A period that ended before the month is continued by the interval.
+ * A row for each subscription and month in which it renews, or ends as scheduled: `due_day`. It is null,
+ * once, where no renewal is known. A period that ended before the month is continued by the interval.
  */
 function datedStates(kind: EntityKind): string {
   const isOfKind =
