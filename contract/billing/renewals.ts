@@ -83,6 +83,7 @@ export const RenewalsAnswer = Type.Object({
   comparedMonths: Field.count(
     "Past months whose expected MRR and outcome are both known: at most a tenth of the MRR is still open.",
   ),
+  neededMonths: Field.count("How many months have to be compared for a forecast."),
   undatedPayers: Field.count("Payers with MRR now whose next renewal is unknown. They are in no month."),
   undatedMrr: Field.money(`The MRR of \`undatedPayers\`. ${minorUnits}`),
   months: listOf(

@@ -38,7 +38,15 @@ export const renewalsHandlers = {
     const { query } = context;
     const ground = await groundOf(context, query);
     const months = monthsAround(context, query.coming);
-    const none = { isForecast: false, comparedMonths: 0, undatedPayers: 0, undatedMrr: 0, months: [] };
+    const { compared: neededMonths } = renewalLimits;
+    const none = {
+      isForecast: false,
+      comparedMonths: 0,
+      neededMonths,
+      undatedPayers: 0,
+      undatedMrr: 0,
+      months: [],
+    };
     if (!ground.head.hasSubscriptions) return { ...ground.head, ...none };
     const runs = await runsOf(context, query.kind, months, ground.scores);
     const found = await renewalsOfMonths(
@@ -50,8 +58,9 @@ export const renewalsHandlers = {
     const comparedMonths = answers.filter(({ isCompared }) => isCompared).length;
     return {
       ...ground.head,
-      isForecast: comparedMonths >= renewalLimits.compared,
+      isForecast: comparedMonths >= neededMonths,
       comparedMonths,
+      neededMonths,
       undatedPayers: found.reduce((sum, { undatedPayers }) => sum + undatedPayers, 0),
       undatedMrr: found.reduce((sum, { undatedMrr }) => sum + undatedMrr, 0),
       months: answers,

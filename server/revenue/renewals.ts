@@ -3,8 +3,8 @@ import type { Interval } from "./drawn.ts";
 import { type Calibration, drawnRecalibrations, type Exposure, revenueAtRisk } from "./revenue-at-risk.ts";
 
 /**
- * The expected MRR of renewals, and the middle 90 % of what may renew: the same draws as those of the
- * expected loss. They correct the risk until the renewal as the back-test corrects that of the horizon.
+ * The expected MRR of renewals, and the middle 90 % of what may renew: the draws of the expected loss. They
+ * correct the risk until the renewal as the back-test corrects that of the horizon.
  * @param due MRR that renews, in minor units, with the risk of being lost until then
  * @param calibration null without a back-test: then risks count as calibrated
  * @returns null without a renewal

@@ -1,11 +1,9 @@
 /** The page of renewals, from billing events that are tracked to the figures that stand there. */
 import { describe, expect, test } from "bun:test";
-import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { dayText } from "../../dashboard/text/format.ts";
-import { moneyIn } from "../../dashboard/text/money.ts";
 import { company } from "../people/support.ts";
 import { demonstrationDay } from "../scored-demonstration.ts";
-import { axe, openInOrganization, openPage, phone, settled, sidewaysPixels, signInAs } from "./support.ts";
+import { openInOrganization, openPage, signInAs } from "./support.ts";
 import { emptyOrganization, world } from "./world.ts";
 
 const { server, browser } = await world();
@@ -72,39 +70,6 @@ describe("billing events that were tracked", () => {
     await payers.getByRole("link", { name: "ada & sons" }).waitFor({ state: "detached" });
     expect(complaints).toEqual([]);
   });
-});
-
-test("the demonstration's past months stand beside what was forecast, which the page calls so", async () => {
-  const { page, complaints } = await openInOrganization(browser, server, "/renewals", "Demo");
-  const past = page.getByRole("region", { name: "Past months: forecast and outcome", exact: true });
-  await past.waitFor();
-  await settled(page);
-  const response = await page.request.get(
-    `${server.url}/api/renewals?organization=${/\/o\/(\d+)\//.exec(page.url())?.[1]}`,
-    { headers: { "X-Rekindle": "dashboard" } },
-  );
-  const { months, isForecast, comparedMonths, reportingCurrency } =
-    (await response.json()) as RouteAnswer<"GET /api/renewals">;
-  expect([isForecast, comparedMonths >= 3]).toEqual([true, true]);
-  const last = months.findLast(({ isCompared }) => isCompared);
-  if (last === undefined) throw new TypeError("No month is compared.");
-  expect(last.renewedMrr).toBe(last.dueMrr - (last.lostMrr ?? 0) - (last.openMrr ?? 0));
-  const row = await past.getByRole("row", { name: new RegExp(dayText(last.month, "month")) }).textContent();
-  const money = moneyIn(reportingCurrency);
-  for (const amount of [
-    last.dueMrr,
-    Math.round(last.expectedMrr ?? 0),
-    last.renewedWithRiskMrr,
-    last.lostMrr,
-  ]) {
-    expect(row).toContain(money.exact(amount));
-  }
-  expect(last.low ?? 0).toBeLessThanOrEqual(last.expectedMrr ?? 0);
-  expect(last.high ?? 0).toBeGreaterThanOrEqual(last.expectedMrr ?? 0);
-  expect(await axe(page)).toEqual([]);
-  await page.setViewportSize(phone);
-  expect(await sidewaysPixels(page)).toBe(0);
-  expect(complaints).toEqual([]);
 });
 
 test("without billing data the page says how to connect it", async () => {

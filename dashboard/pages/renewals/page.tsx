@@ -106,14 +106,14 @@ function Everything({ answer }: { answer: Renewals }): ReactElement {
 
 /** Whether "expected" may be called a forecast, or why nothing is expected. */
 function HowSure({ answer }: { answer: Renewals }): ReactElement {
-  const { churnTarget, months, isForecast, comparedMonths } = answer;
+  const { churnTarget, months, isForecast, comparedMonths, neededMonths } = answer;
   const hasExpected = months.some(({ phase, expectedMrr }) => phase !== "past" && expectedMrr !== null);
   if (hasExpected) {
     return (
       <>
         {isForecast
           ? `${counted(comparedMonths, "past month")} can be compared with what came, below.`
-          : `Not called a forecast yet: ${comparedMonths} of 3 past months can be compared with what came.`}
+          : `Not called a forecast yet: ${comparedMonths} of ${neededMonths} past months can be compared with what came.`}
       </>
     );
   }
