@@ -7,7 +7,7 @@
  *   cli/with-bun bench/contracts.ts [seeds, 10 by default] [accounts, 2400] [times as many, 20] [groups]
  *
  * `groups` adds what the AUC and the log loss lose without each group of features in turn, which doubles the
- * time of a seed.
+ * time of a seed. Its accounts have seats and pulses, too, and end by them (contracts/judged.ts).
  */
 
 import { featureGroups } from "../server/scoring/churn/columns.ts";
@@ -25,12 +25,15 @@ import {
 const seeds = Number(process.argv[2] ?? 10);
 const accounts = Number(process.argv[3] ?? 2_400);
 const times = Number(process.argv[4] ?? 20);
-const leftOut = process.argv[5] === "groups" ? featureGroups : [];
+const isJudged = process.argv[5] === "groups";
+const leftOut = isJudged ? featureGroups : [];
 /** Not among the seeds that are evaluated. */
 const largeSeed = 1_001;
 
 const startedMs = performance.now();
-const large = trainContracts(contractData({ seed: largeSeed, accounts: accounts * times }, false).training);
+const large = trainContracts(
+  contractData({ seed: largeSeed, accounts: accounts * times, isJudged }, false).training,
+);
 console.log(`trained on ${accounts * times} accounts after ${elapsed()}`);
 const results = Array.from({ length: seeds }, (_, index) => resultOf(index + 1));
 const overall = (of: (result: Result) => number) => mean(results.map(of));
@@ -60,7 +63,7 @@ console.log(elapsed());
 type Result = ReturnType<typeof resultOf>;
 
 function resultOf(seed: number) {
-  const { training, test } = contractData({ seed, accounts }, true);
+  const { training, test } = contractData({ seed, accounts, isJudged }, true);
   const rows = withoutCanceling(test);
   const { auc, logLoss, ece, eceFloor } = evaluate(trainContracts(training), rows);
   const result = {

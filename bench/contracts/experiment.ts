@@ -16,6 +16,7 @@ import { type Metrics, metricsOf, type Prediction } from "../../server/scoring/s
 import { logistic } from "../../server/scoring/statistics/special.ts";
 import { mean } from "../../server/scoring/statistics/vectors.ts";
 import { Contracts } from "../../test/simulation/contracts/contracts.ts";
+import { withSeatsAndPulses } from "./judged.ts";
 import { accountAt, type ContractRow, horizonDays } from "./lives.ts";
 
 /** Months of 28 days: without training, as the longest feature looks back so far; of training; of
@@ -38,9 +39,14 @@ export interface ContractData {
   readonly test: readonly PreparedRow[];
 }
 
-/** Simulates accounts and reads their rows. */
+/** Simulates accounts and reads their rows. @param isJudged with seats and pulses, and the ends that only they
+ * announce */
 export function contractData(
-  { seed, accounts }: { readonly seed: number; readonly accounts: number },
+  {
+    seed,
+    accounts,
+    isJudged = false,
+  }: { readonly seed: number; readonly accounts: number; readonly isJudged?: boolean },
   withTest: boolean,
 ): ContractData {
   const contracts = new Contracts({ seed, accounts, weeks, endDay });
@@ -49,7 +55,11 @@ export function contractData(
   const cutoffs = [...trainingDays, ...testDays].map((day) => new Cutoff(day));
   const days = cutoffs.map(({ day }) => day);
   for (let number = 0; number < accounts; number += 1) {
-    for (const [index, at] of accountAt(contracts, number, days).entries()) cutoffs[index]?.add(number, at);
+    const simulated = accountAt(contracts, number, days);
+    const lives = isJudged
+      ? withSeatsAndPulses({ seed, number }, simulated, { firstDay: contracts.firstDay, days: 7 * weeks })
+      : simulated;
+    for (const [index, at] of lives.entries()) cutoffs[index]?.add(number, at);
   }
   const prepared = cutoffs.map((cutoff) => cutoff.prepared());
   return {

@@ -34,3 +34,14 @@ test("its probabilities are calibrated", () => {
   const { ece, eceFloor } = evaluate(model, rows);
   expect(ece).toBeLessThan(eceFloor + 0.02);
 });
+
+test("seats and pulses help where they tell of ends, each by itself", () => {
+  const judged = contractData({ seed: 12, accounts: 2_400, isJudged: true }, true);
+  const later = withoutCanceling(judged.test);
+  const whole = evaluate(trainContracts(judged.training), later);
+  for (const group of ["seats", "pulse"] as const) {
+    const without = evaluate(trainContracts(judged.training, group), later);
+    expect([group, without.auc < whole.auc - 0.005]).toEqual([group, true]);
+    expect([group, without.logLoss > whole.logLoss]).toEqual([group, true]);
+  }
+});

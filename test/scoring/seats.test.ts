@@ -1,5 +1,6 @@
 /** Seats and pulses of accounts in stored scores: as they were known at the start of the scored day. */
 import { expect, test } from "bun:test";
+import { pulseCopier } from "../../server/features/pulse/copy.ts";
 import { accountVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { cellRisks } from "../../server/scoring/queries/cell-table.ts";
 import { insertScoresQuery } from "../../server/scoring/queries/score-query.ts";
@@ -7,6 +8,7 @@ import { readSnapshots } from "../../server/scoring/queries/snapshots.ts";
 import { snapshotFor } from "../../server/scoring/queries/stored-snapshots.ts";
 import { defaultHealthWeights } from "../../server/scoring/scores/health.ts";
 import { riskScaleOf } from "../../server/scoring/scores/risk-scale.ts";
+import { eraseAccount } from "../../server/warehouse/upkeep/erase-account.ts";
 import { event, insertEvents, msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
 import { loadBilling } from "./billing-support.ts";
 import { logDay, population, zone } from "./engine-support.ts";
@@ -205,4 +207,51 @@ test("rows of training have seats and pulses as they were, and nothing that was 
   });
   const [row] = ofUsers.get(days[1] ?? 0)?.rows ?? [];
   expect([row?.features.seats, row?.features.pulse]).toEqual([undefined, undefined]);
+});
+
+test("pulses are copied when one was said or taken back, and erased with their account", async () => {
+  const organization = await filled();
+  const entity = { kind: "account", id: "1", label: "1" } as const;
+  const about = { entity, text: "They said so.", saidBy: null };
+  const said = (id: number, account: number, value: number, takenBackAtMs: number | null = null) => ({
+    ...about,
+    id,
+    account,
+    value,
+    saidAtMs: 1_000 + id,
+    takenBackAtMs,
+  });
+  let pulses = [said(1, 1, 2), said(2, 2, 5)];
+  let pages = 0;
+  const copy = pulseCopier(subject.warehouse, {
+    pulses: {
+      counts: async () => ({
+        pulses: pulses.length,
+        takenBack: pulses.filter(({ takenBackAtMs }) => takenBackAtMs !== null).length,
+      }),
+      all: async (_, after) => {
+        pages += 1;
+        return pulses.filter(({ id }) => id > after);
+      },
+    },
+  });
+  const copied = () =>
+    subject.warehouse.rows(
+      `SELECT pulse, account, value, said_at_ms AS saidAtMs, taken_back_at_ms AS takenBackAtMs
+       FROM account_pulses FINAL WHERE organization = {organization:UInt32} ORDER BY pulse`,
+      { organization },
+    );
+  await copy(organization);
+  await copy(organization);
+  expect(pages).toBe(1);
+  const [first, second] = [
+    { pulse: 1, account: 1, value: 2, saidAtMs: 1_001, takenBackAtMs: null },
+    { pulse: 2, account: 2, value: 5, saidAtMs: 1_002, takenBackAtMs: null },
+  ];
+  expect(await copied()).toEqual([first, second]);
+  pulses = [said(1, 1, 2, 5_000), said(2, 2, 5)];
+  await copy(organization);
+  expect(await copied()).toEqual([{ ...first, takenBackAtMs: 5_000 }, second]);
+  await eraseAccount(subject.warehouse, { organization, account: 1 }, 1);
+  expect(await copied()).toEqual([second]);
 });

@@ -12,7 +12,7 @@ const rowsAtOnce = 5_000;
  */
 export function pulseCopier(
   warehouse: Warehouse,
-  { pulses }: Pick<SharedLedger, "pulses">,
+  { pulses }: { readonly pulses: Pick<SharedLedger["pulses"], "all" | "counts"> },
 ): (organization: number) => Promise<void> {
   return async (organization) => {
     const [here, there] = await Promise.all([
