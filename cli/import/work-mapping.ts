@@ -1,4 +1,4 @@
-/** The columns of a file of notes, tasks, contacts or owners: from the options, otherwise from their names. */
+/** The columns of a file of notes, tasks, contacts or owners: from the options, else from their names. */
 
 import type { WorkType } from "../../contract/notes-and-tasks.ts";
 import { Refusal } from "../../contract/refusal.ts";

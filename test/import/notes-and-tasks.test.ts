@@ -1,5 +1,5 @@
-/** `rekindle import --type notes | tasks | contacts | owners`: from a file of another tool to timelines, lists,
- * the call list's last contact, exports and the document about a person. */
+/** `rekindle import --type notes | tasks | contacts | owners`: from a file of another tool to timelines,
+ * lists, the call list's last contact, exports and the document about a person. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
