@@ -32,8 +32,8 @@ export interface WorkRow {
   readonly columns: Readonly<Record<string, string>>;
 }
 
-/** A row that becomes items, as the text of its item, `{"type":"track" | "identify" | "account", …}`, as
- * items of a tool, or the reason why it became none. */
+/** A row that becomes items: the text of its item, `{"type":"track" | "identify" | "account", …}`, items of a
+ * tool, or the reason why it became none. */
 export type ItemRow = string | ChangedRow | TranslatedRow | Invalid;
 
 /** A row of a file. */
