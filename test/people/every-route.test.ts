@@ -425,7 +425,7 @@ describe("every route of the document", () => {
     expect(await stateOfTheirs()).toBe(before);
     const path = theirs.at("/api/users/their-user/timeline");
     const { events } = await theirs.owner.json<{ events: { event: string }[] }>("GET", path);
-    // The note is the one that theirs has from the beginning.
-    expect(events.map(({ event }) => event)).toEqual(["note", "their_event"]);
+    // The notes are those that theirs has from the beginning.
+    expect(events.map(({ event }) => event)).toEqual(["note", "note", "their_event"]);
   });
 });
