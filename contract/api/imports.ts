@@ -45,7 +45,7 @@ export const importRoles = [
 ] as const;
 
 /** How times are written. `auto`: by the times themselves. */
-export const importTimeFormats = ["auto", "utc", "dmy", "mdy", "excel"] as const;
+const importTimeFormats = ["auto", "utc", "dmy", "mdy", "excel"] as const;
 
 export const uploadStates = [
   "reading",
@@ -120,7 +120,7 @@ const UploadAnswer = Type.Object({
   }),
 });
 
-export const UploadsAnswer = Type.Object({
+const UploadsAnswer = Type.Object({
   imports: Type.Array(UploadAnswer, { description: "The newest first." }),
 });
 
