@@ -3,8 +3,8 @@
 import type { WorkType } from "../../contract/notes-and-tasks.ts";
 import { Refusal } from "../../contract/refusal.ts";
 import { timestampAliases } from "../../contract/timestamp-aliases.ts";
-import { listed, plain, refuseMissingColumns } from "./mapping.ts";
-import type { TimeForm } from "./time.ts";
+import { listed, plain, refuseMissingColumns } from "../../server/features/imports/reading/mapping.ts";
+import type { TimeForm } from "../../server/features/imports/reading/time.ts";
 
 /** The roles of columns that an option can give, and that only such files have. */
 export const workRoles = ["author", "text", "title", "due", "done", "assignee", "kind", "owner"] as const;
