@@ -102,7 +102,7 @@ test("the first start installs the service's packages, says how much on stderr, 
   const { code, stdout, stderr, pid } = await run(["checkout/cli/rekindle", "token", "a b", "--c=*"]);
   expect(JSON.parse(stdout)).toEqual([["token", "a b", "--c=*"], "16", pid, process.pid]);
   expect(code).toBe(0);
-  expect(stderr).toMatch(/^rekindle: installing, about 840 MB \(275 MB to download\) …\nnpm says hello/);
+  expect(stderr).toMatch(/^rekindle: installing, about 850 MB \(277 MB to download\) …\nnpm says hello/);
   expect(npmCalls()).toEqual([`ci --omit=dev ${always}`]);
 });
 

@@ -93,7 +93,7 @@ export function importedWorkContract(subject: LedgerUnderTest): void {
       expect(
         list.map(({ text, createdBy, author, createdAtMs }) => [text, createdBy?.name, author, createdAtMs]),
       ).toEqual([
-        ["of today", undefined, null, subject.nowMs],
+        ["of today", undefined, "command line", subject.nowMs],
         [hostile, "Grace", null, atMs],
         ["older", undefined, odd, Date.UTC(2025, 0, 1, 23)],
       ]);

@@ -163,6 +163,7 @@ const bodies: Readonly<Record<string, object>> = {
   "PATCH /api/notes/{id}": { text: "ours now" },
   "POST /api/users/{userId}/tasks": { title: "ours" },
   "POST /api/accounts/{accountId}/tasks": { title: "ours" },
+  "POST /api/accounts/{accountId}/pulses": { value: 4, text: "ours" },
   "PATCH /api/tasks/{id}": { isDone: true },
   "PATCH /api/users/{userId}/call": { verdict: null },
   "PATCH /api/accounts/{accountId}/call": { verdict: null },

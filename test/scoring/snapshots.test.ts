@@ -46,6 +46,8 @@ function comparable({ cutoffDay, cells, rows }: Snapshot) {
   const sorted = rows.map(({ features, label, cluster }) => [
     Object.entries({
       ...features,
+      seats: features.seats ?? null,
+      pulse: features.pulse ?? null,
       numbers: Object.entries(features.numbers).sort(),
       eventCounts28: Object.entries(features.eventCounts28).sort(),
     }).sort(),
