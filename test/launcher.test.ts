@@ -161,14 +161,14 @@ describe("tests", () => {
     expect(npmCalls()).toEqual([]);
     const { stdout, stderr } = await run(tests);
     expect(stdout).toBe("tested\n");
-    expect(stderr).toContain("adding the development packages, about 480 MB (185 MB to download)");
+    expect(stderr).toContain("adding the development packages, about 530 MB (195 MB to download)");
     expect(npmCalls()).toEqual([adding]);
   });
 
   test("install both kinds at once where nothing is", async () => {
     const { stdout, stderr } = await run(tests);
     expect(stdout).toBe("tested\n");
-    expect(stderr).toContain("installing the service and its development packages, about 1320 MB");
+    expect(stderr).toContain("installing the service and its development packages, about 1380 MB");
     expect((await run(["checkout/cli/rekindle"])).stderr).toBe("");
     expect(npmCalls()).toEqual([`ci --include=dev ${always}`]);
   });
