@@ -18,7 +18,7 @@ export interface Loaded {
   readonly isVisible: boolean;
   /** What was scored, in a sentence; undefined when nothing was. */
   readonly scored: string | undefined;
-  /** Whether it got segments, alert rules with alerts, tasks, notes and contacts. */
+  /** Whether it got segments, alert rules with alerts, tasks, notes, contacts and pulses. */
   readonly hasTeam: boolean;
   readonly seconds: number;
   readonly truth: Truth;
@@ -54,7 +54,7 @@ export function summary(loaded: Loaded): string {
   const name = /^[\w-]+$/.test(organization) ? organization : JSON.stringify(organization);
   return `${organization}: ${grouped(users.length)} users in ${grouped(accounts.length)} accounts and ${grouped(events)} events, ${formatDay(firstDay)} to ${formatDay(lastDay)}, in ${seconds.toFixed(1)} s.${again}${visible}
 The truth behind them: ${count("gone")} users have left, ${count("fading")} are fading, ${count("asleep")} are away for weeks and will come back. Seed ${seed} repeats them.
-${hasTeam ? "Its team has 2 segments, 4 alert rules with alerts, and tasks, notes and contacts of accounts at risk.\n" : ""}Users at ${vendorDomain} are excluded from all figures: they are the vendor's own staff, test users and monitor.
+${hasTeam ? "Its team has 2 segments, 4 alert rules with alerts, and tasks, notes, contacts and pulses of accounts at risk.\n" : ""}Users at ${vendorDomain} are excluded from all figures: they are the vendor's own staff, test users and monitor.
 
 ${wayIn(loaded, name)}
 

@@ -1,5 +1,5 @@
 /** What the team of the demonstration's vendor has set up and done: segments, alert rules, a view, tasks,
- * notes and contacts. What is there already, by its name or text, is not made again: a load that was killed
+ * notes, contacts and pulses. What is there already, by its name or text, is not made again: a load that was killed
  * goes on where it stopped. */
 
 import type { RouteBody } from "../contract/api/routes.ts";
@@ -42,6 +42,7 @@ interface AccountWork {
   readonly task: { readonly title: string; readonly dueInDays: number };
   readonly note?: string;
   readonly contact?: { readonly daysAgo: number; readonly kind: ContactKind; readonly text: string };
+  readonly pulse?: RouteBody<"POST /api/accounts/:accountId/pulses">;
 }
 
 /** By the place of the account on the call list. */
@@ -49,10 +50,12 @@ const work: readonly AccountWork[] = [
   {
     task: { title: "Ask what would make them stay", dueInDays: 1 },
     note: "A new head of operations wants fewer tools. She decides at the end of the quarter.",
+    pulse: { value: 2, text: "Their new head of operations does not know what it is for." },
   },
   {
     task: { title: "Offer a yearly plan before they renew", dueInDays: 4 },
     contact: { daysAgo: 2, kind: "call", text: "No answer, tried twice." },
+    pulse: { value: 3, text: "Friendly when we reach them, which is seldom." },
   },
   {
     task: { title: "Find out who uses it now", dueInDays: -1 },
@@ -109,7 +112,7 @@ export async function addWork(api: Api, owner: string | undefined, nowMs: number
     accountId === null || begun.has(accountId) ? [] : [accountId],
   );
   let isChanged = false;
-  for (const { task, note, contact } of work) {
+  for (const { task, note, contact, pulse } of work) {
     const known = accountOf.get(task.title);
     const accountId = known ?? others.shift();
     if (accountId === undefined) continue;
@@ -121,6 +124,10 @@ export async function addWork(api: Api, owner: string | undefined, nowMs: number
     }
     if (note !== undefined && !(await hasNote(api, accountId, note))) {
       await ask("POST /api/accounts/:accountId/notes", { path, body: { text: note } });
+      isChanged = true;
+    }
+    if (pulse !== undefined && !(await hasPulse(api, accountId, pulse.text))) {
+      await ask("POST /api/accounts/:accountId/pulses", { path, body: pulse });
       isChanged = true;
     }
     if (contact !== undefined && !(await hasContact(api, accountId, contact.text))) {
@@ -157,6 +164,11 @@ async function hasNote({ ask }: Api, accountId: string, text: string): Promise<b
     query: { limit: pageRows },
   });
   return notes.some((note) => note.text === text);
+}
+
+async function hasPulse({ ask }: Api, accountId: string, text: string): Promise<boolean> {
+  const { pulses } = await ask("GET /api/accounts/:accountId/pulses", { path: { accountId } });
+  return pulses.some((pulse) => pulse.text === text);
 }
 
 async function hasContact({ ask }: Api, accountId: string, text: string): Promise<boolean> {

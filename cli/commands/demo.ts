@@ -29,7 +29,7 @@ export function demoCommand(time: Time): Command {
     )
     .option("--seed <number>", "the same number gives the same people", wholeNumber(0, 2 ** 31 - 1), 1)
     .option("--url <url>", "the server's address, if it differs from where it listens", readUrl)
-    .option("--no-team", "without segments, alert rules, alerts, tasks, notes and contacts")
+    .option("--no-team", "without segments, alert rules, alerts, tasks, notes, contacts and pulses")
     .option("--force", "even if the organization has users; loading it twice on one day stores nothing twice")
     .action((options) => withInstallation((installation) => loadDemo(installation, options, time.nowMs)));
 }

@@ -57,10 +57,11 @@ export async function shownBy(ask: Ask) {
     toCall.slice(0, 4).map(async (id) => {
       const { notes } = await ask("GET /api/accounts/:accountId/notes", { id });
       const { contacts } = await ask("GET /api/accounts/:accountId/contacts", { id });
-      return { notes: notes.length, contacts: contacts.length };
+      const { pulses } = await ask("GET /api/accounts/:accountId/pulses", { id });
+      return { notes: notes.length, contacts: contacts.length, pulses: pulses.length };
     }),
   );
-  const sum = (of: "notes" | "contacts") => worked.reduce((all, each) => all + each[of], 0);
+  const sum = (of: "notes" | "contacts" | "pulses") => worked.reduce((all, each) => all + each[of], 0);
   return {
     departures: card.trainedOn?.churnedLabels ?? 0,
     model: card.model,
@@ -73,6 +74,7 @@ export async function shownBy(ask: Ask) {
     tasks,
     notes: sum("notes"),
     contacts: sum("contacts"),
+    pulses: sum("pulses"),
   };
 }
 
@@ -84,12 +86,13 @@ export function missingOf(shown: Awaited<ReturnType<typeof shownBy>>): string[] 
     mrrAtRisk: shown.mrrAtRisk > 0,
     toCall: shown.toCall === 10,
     segments: shown.segments.length === 2 && shown.segments.every((members) => members > 0),
-    alerts: shown.alerts.length === 3 && shown.alerts.every((open) => open > 0),
+    alerts: shown.alerts.length === 4 && shown.alerts.every((open) => open > 0),
     owned: shown.owned > 0,
     views: shown.views === 1,
     tasks: shown.tasks === 4,
     notes: shown.notes === 2,
     contacts: shown.contacts >= 3,
+    pulses: shown.pulses === 2,
   };
   return Object.entries(isThere).flatMap(([what, there]) => (there ? [] : [what]));
 }

@@ -9,7 +9,7 @@ test("a model passes every gate, MRR is at risk, and there is work to look at", 
   const { server, printed, ask } = await demonstrated(day, seed);
   const shown = await shownBy(ask);
   expect([shown, missingOf(shown)]).toEqual([shown, []]);
-  expect(printed).toContain("3 alert rules");
+  expect(printed).toContain("4 alert rules");
   const card = await ask("GET /api/model", { query: "?kind=account" });
   const served = card.models.find(({ model }) => model === card.model);
   const withScheduled = card.withCanceling.find(({ model }) => model === card.model);

@@ -13,12 +13,14 @@ const since = (firstDay: string) => historyDays(today, dayOf(firstDay)).map(form
 
 test("are those that today is compared with and the last week, then the Mondays of 52 weeks, the others of 90 days, and the first of each month", () => {
   const days = since("2024-12-25");
-  expect(days).toHaveLength(90 + 39 + 3);
+  // Of the last 52 weeks, the first of seven months was neither a Monday nor in the last 90 days.
+  expect(days).toHaveLength(90 + 39 + 7 + 3);
   expect(days.slice(0, 3)).toEqual(["2026-03-05", "2026-02-12", "2026-03-11"]);
   expect(days[7]).toBe("2026-03-06");
   expect([days[8], days[58]]).toEqual(["2026-03-02", "2025-03-17"]);
   expect([days[59], days[128]]).toEqual(["2026-03-04", "2025-12-12"]);
-  expect(days.slice(129)).toEqual(["2025-03-01", "2025-02-01", "2025-01-01"]);
+  expect(days.slice(129, 132)).toEqual(["2025-11-01", "2025-10-01", "2025-08-01"]);
+  expect(days.slice(-4)).toEqual(["2025-04-01", "2025-03-01", "2025-02-01", "2025-01-01"]);
 });
 
 test("begin when there is a week of data", () => {

@@ -104,10 +104,12 @@ async function teamContent(organization: string) {
       const { notes } = (await ask(`${path}/notes`)) as Static<typeof NotesAnswer>;
       const { contacts } = (await ask(`${path}/contacts`)) as Static<typeof ContactsAnswer>;
       const ofTeam = contacts.filter(({ text }) => text !== null);
+      const { pulses } = (await ask(`${path}/pulses`)) as { pulses: { value: number }[] };
       return [
         tasks.filter(({ entity }) => entity.id === id).map(({ title }) => title),
         notes.map(({ text }) => text),
         ofTeam.map(({ kind }) => kind),
+        pulses.map(({ value }) => value),
       ];
     }),
   );
@@ -131,10 +133,10 @@ const wholeContent = {
   decided: true,
   views: ["Largest first"],
   work: [
-    [["Ask what would make them stay"], [expect.stringContaining("head of operations")], []],
-    [["Find out who uses it now"], [], ["email"]],
-    [["Offer a yearly plan before they renew"], [], ["call"]],
-    [["Tell them when single sign-on comes"], [expect.stringContaining("single sign-on")], ["meeting"]],
+    [["Ask what would make them stay"], [expect.stringContaining("head of operations")], [], [2]],
+    [["Find out who uses it now"], [], ["email"], []],
+    [["Offer a yearly plan before they renew"], [], ["call"], [3]],
+    [["Tell them when single sign-on comes"], [expect.stringContaining("single sign-on")], ["meeting"], []],
   ],
 };
 
@@ -172,8 +174,8 @@ test("what a team has done is completed wherever the command was cut off, and no
         );
       };
       while (!(await goesOn()));
-      // Two segments, four rules, a view, four tasks, two notes and three contacts.
-      expect(made).toBe(16);
+      // Two segments, four rules, a view, four tasks, two notes, two pulses and three contacts.
+      expect(made).toBe(18);
     }),
   );
   const second = await server.command("demo", ...options, "--force");
