@@ -4,9 +4,10 @@ import { useRead } from "../api/query.ts";
 import type { IconName } from "../parts/icons.tsx";
 import { listAddresses, viewSearch } from "../parts/list/view-address.ts";
 import { counted, numbers } from "../text/format.ts";
-import { navigation, settingsPages } from "./navigation.ts";
+import { navigation } from "./navigation.ts";
 import { usePageNavigate } from "./page-link.ts";
 import { useRights } from "./session.ts";
+import { settingsPages } from "./settings-pages.ts";
 import { setTheme, themeLabels, themes } from "./theme.ts";
 
 export interface Hit {

@@ -257,7 +257,7 @@ const table: Readonly<Record<string, Readonly<Record<string, keyof typeof having
     "button Delete High risk": "member",
     "button Pause High risk": "member",
   },
-  "/settings/import": {},
+  "/settings/import": { "button Choose a file, or drop it here": "owner" },
   "/settings/audit": {},
   "/settings/account": {
     "button Create organization": "owner",

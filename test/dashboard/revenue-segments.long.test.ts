@@ -61,7 +61,7 @@ test("figures, tables and files are of the segment's payers, and the page says w
   expect(await page.getByText("MRR in no other figure").count()).toBe(0);
   const links = await page.getByRole("link", { name: "CSV" }).all();
   const addresses = await Promise.all(links.map((link) => link.getAttribute("href")));
-  expect(addresses).toHaveLength(3);
+  expect(addresses).toHaveLength(4);
   expect(addresses.every((address) => /[?&]segment=\d+/.test(address ?? ""))).toBe(true);
   expect(await axe(page)).toEqual([]);
   await page.reload();

@@ -162,6 +162,7 @@ describe("members", () => {
       "Scores",
       "Currencies",
       "Exclusions",
+      "Assistants",
       "Members",
       "Alert rules",
       "Destinations",
