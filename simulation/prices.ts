@@ -63,7 +63,7 @@ export const reasons: readonly {
   {
     weight: 28,
     reason: "unused",
-    feedback: ["We no longer use it.", "", "The team went back to spreadsheets.", ""],
+    feedback: ["We no longer use it.", "The team went back to spreadsheets.", "Our project is over.", ""],
   },
   {
     weight: 24,
@@ -71,14 +71,14 @@ export const reasons: readonly {
     feedback: [
       "It costs more than it saves us.",
       "We pay for seats that nobody uses.",
-      "",
       "Our budget was cut.",
+      "",
     ],
   },
   {
     weight: 19,
     reason: "switched_service",
-    feedback: ["We moved to another product.", "", "Our parent company has a tool of its own."],
+    feedback: ["We moved to another product.", "Our parent company has a tool of its own.", ""],
   },
   {
     weight: 14,

@@ -52,17 +52,17 @@ test("the first card has the call list's rows, with what can be done about each"
   await page.getByRole("dialog", { name: "Add task" }).getByRole("button", { name: "Cancel" }).click();
   await menuOf("Snooze");
   await page.getByRole("dialog").getByRole("button", { name: "Snooze" }).click();
-  await page.getByRole("status").getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("status").getByRole("button", { name: "Undo", exact: true }).click();
   await menuOf("Not useful");
-  await page.getByRole("status").getByRole("button", { name: "Undo" }).click();
-  await page.getByRole("button", { name: "Undo" }).waitFor({ state: "detached" });
+  await page.getByRole("status").getByRole("button", { name: "Undo", exact: true }).click();
+  await page.getByRole("button", { name: "Undo", exact: true }).waitFor({ state: "detached" });
   await menuOf("Handled");
   const dialog = page.getByRole("dialog", { name: `What came of it: ${rows[0]?.name}` });
   await dialog.getByLabel("Lost").check();
   await dialog.getByLabel("Note").fill("They left.");
   await dialog.getByRole("button", { name: "Mark as handled" }).click();
-  await page.getByRole("status").getByRole("button", { name: "Undo" }).click();
-  await page.getByRole("button", { name: "Undo" }).waitFor({ state: "detached" });
+  await page.getByRole("status").getByRole("button", { name: "Undo", exact: true }).click();
+  await page.getByRole("button", { name: "Undo", exact: true }).waitFor({ state: "detached" });
   expect(changes).toEqual([
     { snoozedUntil: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) },
     { snoozedUntil: null },
@@ -103,7 +103,7 @@ test("a row without an alert is snoozed and judged, too", async () => {
     await page.getByRole("button", { name: `Actions for ${row?.name}` }).click();
     await page.getByRole("menuitem", { name: item, exact: true }).click();
   };
-  const undo = page.getByRole("status").getByRole("button", { name: "Undo" });
+  const undo = page.getByRole("status").getByRole("button", { name: "Undo", exact: true });
   await choose("Snooze");
   await page.getByRole("dialog").getByRole("button", { name: "Snooze" }).click();
   await undo.click();

@@ -92,7 +92,7 @@ test("an alert is handled by the keyboard, taken back with its note, and stands 
     await page.getByText("No open alert").waitFor();
   };
   await handle();
-  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("button", { name: "Undo", exact: true }).click();
   await page.getByText("Calls back.").waitFor();
   expect(await alerts()).toMatchObject([{ verdict: null, outcome: null, note: "Calls back." }]);
   await handle();

@@ -37,7 +37,7 @@ test("the link of the first start makes the owner, who signs out and in again", 
   expect(page.url()).toEndWith("/claim");
   await page.getByLabel("Password", { exact: true }).fill(password);
   await page.keyboard.press("Enter");
-  await overview(page);
+  await page.getByRole("heading", { name: "Start" }).waitFor();
 
   await page.getByRole("button", { name: /Ada Lovelace/ }).click();
   await page.getByRole("menuitem", { name: "Sign out" }).click();
