@@ -1,4 +1,5 @@
-/** Churn reasons of simulated accounts, against the simulation's own books of who left when and why. */
+/** Churn reasons and renewals of simulated accounts, against the simulation's own books: who paid what, and
+ * who left when and why. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { RouteAnswer } from "../../contract/api/routes.ts";
 import { Zone } from "../../server/calendar/zone.ts";
@@ -9,10 +10,12 @@ import type { Charge } from "../../simulation/subscription.ts";
 import { sendAll } from "../erasure/support.ts";
 import { Server } from "../server.ts";
 
+type Renewals = RouteAnswer<"GET /api/renewals">;
 type Reasons = RouteAnswer<"GET /api/churn-reasons">;
 type Revenue = RouteAnswer<"GET /api/revenue">;
 
-const organization = "Simulated reasons";
+const organization = "Simulated books";
+const endMs = Date.UTC(2026, 5, 17, 9, 30);
 const months = 9;
 const lastMonth = "2026-05-31";
 /** The months, by their first instants in UTC, and the end of the last. */
@@ -24,7 +27,7 @@ function simulated(seed: number) {
     users: 500,
     weeks: 52,
     zone: new Zone("UTC"),
-    endMs: Date.UTC(2026, 5, 17, 9, 30),
+    endMs,
   });
   for (const { items } of simulation.days()) items.at(0);
   return { items: simulation.billing(), books: simulation.books() };
@@ -103,7 +106,8 @@ let server: Server;
 let key: string;
 
 beforeAll(async () => {
-  server = await Server.shared();
+  // Renewals are those of the twelve months before today.
+  server = await Server.start({ time: { aheadMs: endMs - Date.now(), scheduleMs: null } });
   const token = await server.organization(organization, "--timezone", "UTC");
   await server.ready();
   await sendAll(
@@ -165,6 +169,27 @@ test("comments are what the accounts said", async () => {
   const expected = said.map(lineOf);
   expect(lines.length).toBeGreaterThan(5);
   for (const line of lines) expect(expected).toContain(line);
+});
+
+test("what monthly payers paid at the start of a month is due in it, or ends as scheduled", async () => {
+  const { months: found } = await ask<Renewals>("/api/renewals?interval=shorter");
+  const monthly = books.filter(({ interval }) => interval === "month");
+  for (const fromMs of edges.slice(0, -1)) {
+    const month = new Date(fromMs).toISOString().slice(0, 10);
+    const paid = monthly.map((book) =>
+      mrrOf(
+        book,
+        book.charges.findLast(({ timeMs }) => timeMs < fromMs),
+      ),
+    );
+    const row = found.find((one) => one.month === month);
+    expect([month, (row?.dueMrr ?? 0) + (row?.scheduledMrr ?? 0)]).toEqual([
+      month,
+      paid.reduce((sum, mrr) => sum + mrr, 0),
+    ]);
+    expect(row?.dueMrr).toBe((row?.renewedMrr ?? 0) + (row?.lostMrr ?? 0) + (row?.openMrr ?? 0));
+  }
+  expect(found.reduce((sum, { lostMrr }) => sum + (lostMrr ?? 0), 0)).toBeGreaterThan(0);
 });
 
 test("the same seed has the same reasons", () => {
