@@ -13,7 +13,7 @@ declare module "../../ledger/feature.ts" {
 
 export const imports: Feature = {
   name: "imports",
-  tables: [{ name: "import_uploads", encoded: ["file_name", "mapping"] }],
+  tables: [{ name: "import_uploads", encoded: ["file_name"] }],
   migrations: [uploadsTable],
   stores: (engine) => ({ uploads: uploadStore(engine) }),
   erase: deleteFilesOf,
