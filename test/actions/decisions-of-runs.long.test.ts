@@ -79,7 +79,7 @@ async function decisions(
     times: { cooldownDays: 14, exitDays: 2 },
     takesOver: false,
     isBySettings: false,
-    due: { version: { exemptions: {} } },
+    due: { version: { condition, exemptions: {} } },
   } as object as RuleOnDay;
   const parts = {
     warehouse: subject.warehouse,

@@ -89,6 +89,7 @@ function partsOf(controls: readonly ReturnType<typeof control>[] = []): DigestPa
         workedOn: async () => [],
         verdicts: async () => [],
       },
+      alertRules: { list: async () => [] },
       members: { list: async () => [] },
       tasks: { openOf: async () => [], doneSince: async () => [] },
       ruleSteps: { messagesSince: async () => [] },

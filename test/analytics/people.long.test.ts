@@ -50,6 +50,7 @@ const noScores = {
   verdict: "no_score",
 };
 const noOwner = { owner: null, ownerId: null, controlUntil: null };
+const noSeats = { seats: null, seatsUsed: null, pulse: null };
 const noRun = { day: null, sinceDay: null, dataStoppedSince: null };
 
 /** A row of a list without its scores: the service works them out by itself, at any moment of these tests. */
@@ -200,7 +201,7 @@ describe("accounts", () => {
     const { total, accounts } = await ask(byId);
     expect(total).toBe(4);
     expect(accounts.map(withoutScores) as object[]).toEqual(
-      ids.toSorted(byBytes).map((id) => ({ ...expectedAccount(id), ...noOwner })),
+      ids.toSorted(byBytes).map((id) => ({ ...expectedAccount(id), ...noOwner, ...noSeats })),
     );
     const byMembers = (await ask({ sort: "members" })).accounts.map(({ members }) => members);
     expect(byMembers).toEqual(byMembers.toSorted((a, b) => b - a));
@@ -217,7 +218,13 @@ describe("accounts", () => {
       const { users, ...account } = await world.ask<{ users: ListedUser[] }>(
         `/api/accounts/${encodeURIComponent(id)}`,
       );
-      expect(account).toEqual({ ...expectedAccount(id), ...noOwner, unknownOwner: null, saidByPages: [] });
+      expect(account).toEqual({
+        ...expectedAccount(id),
+        ...noOwner,
+        ...noSeats,
+        unknownOwner: null,
+        saidByPages: [],
+      });
       const expected = everybody().filter((person) => person.account === id);
       expect(users.toSorted((a, b) => byBytes(a.userId, b.userId))).toEqual(
         expected

@@ -4,20 +4,25 @@ import { join } from "node:path";
 import { run, Server } from "../server.ts";
 
 const name = "Conformance";
+const manyKeys = 20;
 let server: Server;
 let proxy: Bun.Server<undefined>;
 
 beforeAll(async () => {
   server = await Server.shared();
   await server.organization(name);
-  const key = (await server.command("key", "create", "--organization", name)).trim();
+  // The suite asks as fast as it can, and a key has a limit of calls a second: each request has the next key.
+  const keys: string[] = [];
+  for (let count = 0; count < manyKeys; count += 1)
+    keys.push((await server.command("key", "create", "--organization", name)).trim());
+  let requests = 0;
   await server.ready();
   proxy = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
     fetch: async (request) => {
       const headers = new Headers(request.headers);
-      headers.set("Authorization", `Bearer ${key}`);
+      headers.set("Authorization", `Bearer ${keys[requests++ % manyKeys]}`);
       const { pathname } = new URL(request.url, "http://localhost");
       const { method } = request;
       const body = method === "POST" ? await request.bytes() : null;

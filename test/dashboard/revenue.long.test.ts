@@ -147,7 +147,12 @@ describe("billing events that were tracked", () => {
         return (await response.text()).split("\r\n")[0] ?? "";
       }),
     );
-    expect(texts.map((text) => text.split(",")[0])).toEqual(["\ufeffid", "\ufefffromDay", "\ufeffkind", "\ufeffkind"]);
+    expect(texts.map((text) => text.split(",")[0])).toEqual([
+      "\ufeffid",
+      "\ufefffromDay",
+      "\ufeffkind",
+      "\ufeffkind",
+    ]);
     expect(texts[1]).toContain("endMrr");
   });
 

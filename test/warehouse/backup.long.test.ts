@@ -18,6 +18,7 @@ import { freezeTables } from "../../server/warehouse/copies/frozen-tables.ts";
 import { applyExclusions } from "../../server/warehouse/load/exclusions.ts";
 import { Loader } from "../../server/warehouse/load/loader.ts";
 import { billingEvents, subscriptions } from "../../server/warehouse/schema/billing-tables.ts";
+import { accountPulses } from "../../server/warehouse/schema/pulse-table.ts";
 import { scoreTables, shiftTables } from "../../server/warehouse/schema/score-tables.ts";
 import { segmentTables } from "../../server/warehouse/schema/segment-tables.ts";
 import { snapshotTables } from "../../server/warehouse/schema/snapshot-tables.ts";
@@ -163,6 +164,7 @@ test("every table of the warehouse is in a backup", async () => {
     ...segmentTables,
     billingEvents.table,
     subscriptions,
+    accountPulses,
   ];
   for (const { name } of others) {
     await subject.warehouse.command(`INSERT INTO ${name} (organization) SELECT 1`);

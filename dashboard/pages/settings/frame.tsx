@@ -1,9 +1,9 @@
 /** The settings of an organization, one page for each kind. */
 import { Outlet, useLocation } from "@tanstack/react-router";
 import { type ReactElement, useEffect, useRef } from "react";
-import { settingsPages } from "../../app/settings-pages.ts";
 import { PageLink } from "../../app/page-link.ts";
 import { useRights } from "../../app/session.ts";
+import { settingsPages } from "../../app/settings-pages.ts";
 import { useFadingEdges } from "../../parts/list/fading-edges.ts";
 
 export default function SettingsFrame(): ReactElement {
