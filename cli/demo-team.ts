@@ -1,6 +1,6 @@
 /** What the team of the demonstration's vendor has set up and done: segments, alert rules, a view, tasks,
- * notes, contacts and pulses. What is there already, by its name or text, is not made again: a load that was killed
- * goes on where it stopped. */
+ * notes, contacts and pulses. What is there already, by its name or text, is not made again: a load that was
+ * killed goes on where it stopped. */
 
 import type { RouteBody } from "../contract/api/routes.ts";
 import type { ContactKind } from "../contract/notes-and-tasks.ts";

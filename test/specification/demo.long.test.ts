@@ -52,6 +52,12 @@ function printedCounts(text: string): number[] {
   return (match?.slice(1) ?? []).map((digits) => Number(digits.replaceAll(",", "")));
 }
 
+/** Events of the simulation. The contacts that its team made are events, too. */
+async function sentEvents(organization: string): Promise<number> {
+  const events = await server.exported("events", organization);
+  return events.filter(({ event }) => event !== contactEvent).length;
+}
+
 test("everything is loaded once, whether the demonstration runs once or twice", async () => {
   const timezone = zoneAtNoon();
   await server.command("organization", "create", "Twice", "--timezone", timezone);
@@ -63,7 +69,7 @@ test("everything is loaded once, whether the demonstration runs once or twice", 
   expect(users).toBe(100);
   expect(await server.exported("users", "Twice")).toHaveLength(users);
   expect(await server.exported("accounts", "Twice")).toHaveLength(accounts);
-  expect(await server.exported("events", "Twice")).toHaveLength(events);
+  expect(await sentEvents("Twice")).toBe(events);
   expect(first).toContain("rekindle export events --organization Twice");
   const [, , , requestsPerSecond, , itemsPerSecond] = await settingsOf("Twice");
   expect([requestsPerSecond, itemsPerSecond]).toEqual(["7", "2000"]);
@@ -80,7 +86,7 @@ test("everything is loaded once, whether the demonstration runs once or twice", 
   const again = printedCounts(second);
   expect(again.slice(0, 2)).toEqual([users, accounts]);
   expect(again[2]).toBeGreaterThanOrEqual(events);
-  expect(await server.exported("events", "Twice")).toHaveLength(again[2] ?? 0);
+  expect(await sentEvents("Twice")).toBe(again[2] ?? 0);
   expect(await server.exported("users", "Twice")).toHaveLength(users);
   expect(await server.command("doctor")).toContain("Twice: ledger, events and rollups agree");
 });
