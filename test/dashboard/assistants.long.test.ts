@@ -25,7 +25,7 @@ test("an owner makes a key, sees what the assistant wrote, and takes it back", a
 
   const setUp = page.getByRole("region", { name: /^Set-up of/ });
   expect(await setUp.textContent()).toContain(`${world.server.url}/mcp`);
-  await page.getByLabel("Assistant").selectOption({ label: "Claude Desktop" });
+  await page.getByLabel("Assistant", { exact: true }).selectOption({ label: "Claude Desktop" });
   await page.getByRole("region", { name: "Set-up of Claude Desktop" }).getByText("REKINDLE_KEY").waitFor();
 
   const client = await httpClient(world.server, key, "2025-11-25");

@@ -26,5 +26,18 @@ test("a model passes every gate, MRR is at risk, and there is work to look at", 
   const sumOf = (one: "payers" | "mrr") => withoutRisk.reduce((sum, row) => sum + row[one], 0);
   expect([payersWithRisk + sumOf("payers"), mrrWithRisk + sumOf("mrr")]).toEqual([payers, mrr]);
   expect(withoutRisk.map(({ reason }) => reason)).not.toContain("no_model");
+
+  // The service scores the first of each month by itself, after the days that matter more.
+  for (const first of ["2026-10-01", "2026-09-01", "2026-08-01"])
+    await server.command("score", "--organization", "Demo", "--as-of", first);
+  const { isForecast, months } = await ask("GET /api/renewals");
+  const compared = months.filter(({ isCompared }) => isCompared);
+  expect([isForecast, compared.length]).toEqual([true, 3]);
+  for (const { expectedMrr, renewedWithRiskMrr } of compared) {
+    const expected = expectedMrr ?? Number.NaN;
+    expect(renewedWithRiskMrr ?? Number.NaN).toBeWithin(0.95 * expected, 1.05 * expected);
+  }
+  const { comments } = await ask("GET /api/churn-reasons");
+  expect(comments.length).toBe(20);
   await server.stop();
 });

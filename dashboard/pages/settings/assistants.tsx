@@ -170,5 +170,5 @@ function WriteTable({ writes }: { writes: readonly Write[] }): ReactElement {
         ),
     },
   ];
-  return <PlainTable label="What assistants wrote" rows={writes} columns={columns} />;
+  return <PlainTable label="Changes by assistants" rows={writes} columns={columns} />;
 }
