@@ -4,7 +4,7 @@ export const pulseLimits = {
   lowest: 1,
   highest: 5,
   textCharacters: 500,
-  /** Those that were taken back among them. */
+  /** Pulses that were taken back count, too. */
   pulsesPerAccount: 500,
   pulsesPerOrganization: 100_000,
   /** A pulse is stale more than this many days after the day on which it was said. */

@@ -25,7 +25,7 @@ const copiesOf = ({ instructions }: Stage) =>
   instructions.filter(({ word }) => word === "COPY").map((instruction) => copyOf(instruction));
 
 /** Packages that an image and the npm package would bring for nothing: no file of the service imports them.
- * Those of the pages are in dashboard/package.json. Bun runs the service. */
+ * The packages of the pages are in dashboard/package.json. Bun runs the service. */
 function unusedPackages(): readonly string[] {
   const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const service = readSourceFiles().filter(({ path }) => /^(cli|contract|server|simulation)\//.test(path));

@@ -96,7 +96,7 @@ test("notes keep their date and author, on timelines, in lists, exports and the 
   expect(csv).toContain(",Olga Owner,2025-03-01T10:00:00.000Z,");
   expect(csv).toContain(",acme,later,Zoë of Vitally,2025-03-02T09:00:00.000Z,");
   expect(csv).toContain(",ada,,about Ada,,2025-01-31T23:00:00.000Z,");
-  // The same file, and the same rows in another file with one more: an address and an id are one user.
+  // Sent again as they are, and in another file with one row more: an address and an id are one user.
   expect((await imported("notes", "notes.csv", content, "--timezone", "Europe/Paris")).stdout).toContain(
     "already",
   );

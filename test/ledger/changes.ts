@@ -292,7 +292,7 @@ const kinds: Kinds = {
   askedArms: { ask: service, lists: read, list: service },
   segments,
   workTimeline: { entries: read },
-  // As `imports`: the entry about a chunk is proved in contract-imported-work.ts.
+  // The entry about a chunk, like that of `imports`, is proved in contract-imported-work.ts.
   importedWork: { find: read, known: read, addNotes: service, addTasks: service },
   personData: {
     identity: read,

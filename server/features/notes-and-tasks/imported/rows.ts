@@ -53,7 +53,7 @@ export type AdmittedWork =
     })
   | (OfRow & {
       readonly work: "contacts";
-      /** As `by` of a contact has it: a member with the number. */
+      /** Who made the contact: a name, with the number of a team member. */
       readonly by: string | null;
       readonly kind: ContactKind | null;
       readonly text: string | null;
